@@ -130,8 +130,7 @@ int tare_kernel_build(struct tare_device *device, const char *name, const char *
 		source.data = entry;
 		source.bytes = strlen(entry);
 	}
-	if (status == 0)
-		status = tare_module_create(device, &source, &built, log, error);
+	status = status ?: tare_module_create(device, &source, &built, log, error);
 	if (status < 0 && late)
 		tare_error_prefix(error, "this tare was built without clang, and so without PTX");
 	if (status < 0)

@@ -247,8 +247,7 @@ int tare_spirv_read(const void *data, size_t bytes, struct tare_spirv **module,
 	answer->version = words.version;
 	answer->address_bits = words.address_bits;
 	status = read_kernels(&words, answer, error);
-	if (status == 0)
-		status = read_globals(&words, answer, error);
+	status = status ?: read_globals(&words, answer, error);
 	spirv_words_free(&words);
 	if (status < 0)
 		tare_spirv_free(answer);

@@ -481,8 +481,7 @@ int spirv_words_read(const void *data, size_t bytes, struct spirv_words *module,
 {
 	*module = (struct spirv_words){ 0 };
 	int status = copy_words(data, bytes, module, error);
-	if (status == 0)
-		status = index_words(module, error);
+	status = status ?: index_words(module, error);
 	if (status < 0)
 		spirv_words_free(module);
 	return status;

@@ -159,16 +159,11 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 	path_of(work->folder, work->build->hash, ".legal.ll", legal);
 	path_of(work->folder, work->build->hash, ".legal.bc", bitcode);
 	int status = compile_to(work, true, text, &optimised, error);
-	if (status == 0)
-		status = tare_blocks_legalise(text, said, TARE_BLOCKS_WIDTHS_SAID, error);
-	if (status == 0)
-		status = lower(work, said, less, true, error);
-	if (status == 0)
-		status = tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
-	if (status == 0)
-		status = lower(work, legal, bitcode, false, error);
-	if (status == 0)
-		status = translate(work, bitcode, spirv, false, error);
+	status = status ?: tare_blocks_legalise(text, said, TARE_BLOCKS_WIDTHS_SAID, error);
+	status = status ?: lower(work, said, less, true, error);
+	status = status ?: tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
+	status = status ?: lower(work, legal, bitcode, false, error);
+	status = status ?: translate(work, bitcode, spirv, false, error);
 	snprintf(work->build->level, sizeof work->build->level,
 	         "-O1 (at -O2 it is not translated)");
 	return status;
@@ -184,8 +179,7 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 
 	path_of(work->folder, work->build->hash, ".bc", bitcode);
 	int status = compile_to(work, false, bitcode, &optimised, error);
-	if (status == 0)
-		status = translate(work, bitcode, spirv, false, error);
+	status = status ?: translate(work, bitcode, spirv, false, error);
 	if (status == 0 || !optimised)
 		return status;
 	if (compile_less(work, spirv, &again) < 0)
@@ -237,8 +231,7 @@ static int make_module(struct work *work, bool translates, struct tare_error *er
 		status = translate(work, spirv, bitcode, true, error);
 	if (status == 0 && translates)
 		back = read_file(bitcode, &bitcode_bytes);
-	if (status == 0)
-		status = write_module(work, &made, back, bitcode_bytes, error);
+	status = status ?: write_module(work, &made, back, bitcode_bytes, error);
 	work->build->counter_bytes =
 	    ((uint64_t)made.rows * made.row_counters + TARE_BLOCKS_SAMPLE_HEAD +
 	     (uint64_t)made.layout.items * made.layout.words) *
@@ -271,8 +264,7 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	status =
 	    tare_blocks_module_read(own ? data : work->text, bytes, &work->build->module, error);
 	free(data);
-	if (status == 0)
-		status = tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
+	status = status ?: tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
 	work->build->plan.samples = work->samples;
 	// Level Zero's drivers take SPIR-V.
 	return status < 0 ? status

@@ -309,8 +309,7 @@ static int write_commands(struct devices *d)
 {
 	int status = find_order(d);
 
-	if (status == 0)
-		status = find_edges(d);
+	status = status ?: find_edges(d);
 	for (size_t i = 0; status == 0 && i < d->count; i++)
 		status = perfetto_step(d->p, "devices", i, d->count) ? put_command(d, d->order[i])
 		                                                     : d->p->status;

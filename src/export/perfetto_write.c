@@ -93,10 +93,8 @@ static int write_all(struct perfetto *p)
 	put_beginning(p);
 	put_snapshot(p);
 	status = perfetto_tracks(p);
-	if (status == 0)
-		status = perfetto_host(p);
-	if (status == 0)
-		status = perfetto_devices(p);
+	status = status ?: perfetto_host(p);
+	status = status ?: perfetto_devices(p);
 	return status ? status : p->status;
 }
 
@@ -119,10 +117,8 @@ int tare_export_perfetto(const struct tare_recording *recording, const struct ta
 	*counts = (struct tare_export_counts){ 0 };
 	if (p.named && p.process_track && p.process_pid && p.thread_track)
 		status = tare_view_filter_open(recording, view, &p.members, error);
-	if (status == 0)
-		status = tare_symbols_open(recording, &p.symbols, error);
-	if (status == 0)
-		status = write_all(&p);
+	status = status ?: tare_symbols_open(recording, &p.symbols, error);
+	status = status ?: write_all(&p);
 	tare_view_filter_close(p.members);
 	tare_symbols_free(p.symbols);
 	free(p.proto.bytes);

@@ -168,17 +168,12 @@ static int write_all(struct database *db, const struct tare_report *run,
 {
 	int status = execute(db, "PRAGMA journal_mode=OFF");
 
-	if (status == 0)
-		status = execute(db, "PRAGMA synchronous=OFF");
+	status = status ?: execute(db, "PRAGMA synchronous=OFF");
 	// Its temporary files would be beside the temporary folder's, not beside the target.
-	if (status == 0)
-		status = execute(db, "PRAGMA temp_store=MEMORY");
-	if (status == 0)
-		status = execute(db, "PRAGMA user_version=1");
-	if (status == 0)
-		status = execute(db, "BEGIN");
-	if (status == 0)
-		status = export_rows(run, watch, &sink, db, counts, error);
+	status = status ?: execute(db, "PRAGMA temp_store=MEMORY");
+	status = status ?: execute(db, "PRAGMA user_version=1");
+	status = status ?: execute(db, "BEGIN");
+	status = status ?: export_rows(run, watch, &sink, db, counts, error);
 	for (size_t i = 0; status == 0 && i < sizeof indexes / sizeof *indexes; i++) {
 		if (watch &&
 		    !watch->step(watch->context, "indexes", i, sizeof indexes / sizeof *indexes))
@@ -197,8 +192,7 @@ int tare_export_sqlite(const struct tare_report *run, const struct tare_export_w
 	int status = errno_of(sqlite3_open_v2(path, &db.handle, flags, NULL));
 
 	*counts = (struct tare_export_counts){ 0 };
-	if (status == 0)
-		status = write_all(&db, run, watch, counts, error);
+	status = status ?: write_all(&db, run, watch, counts, error);
 	if (status == -EIO)
 		tare_fail(error, EIO, "SQLite: %s",
 		          db.handle ? sqlite3_errmsg(db.handle) : "cannot open");

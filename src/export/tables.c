@@ -109,8 +109,7 @@ int export_rows(const struct tare_report *run, const struct tare_export_watch *w
 		if (!phase_of)
 			status = tare_fail(error, ENOMEM, "no memory for the phases");
 	}
-	if (status == 0)
-		status = write_tables(&rows, watch);
+	status = status ?: write_tables(&rows, watch);
 	tare_view_filter_close(rows.members);
 	if (status == -EINTR)
 		tare_fail(error, EINTR, "interrupted");

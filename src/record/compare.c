@@ -145,8 +145,7 @@ static int run_pair(const struct comparing *comparing, bool recorded_first,
 {
 	int status = recorded_first ? run_recorded(comparing, recorded, error) : 0;
 
-	if (status == 0)
-		status = run(comparing, environ, native, error);
+	status = status ?: run(comparing, environ, native, error);
 	if (status == 0 && !recorded_first)
 		status = run_recorded(comparing, recorded, error);
 	return status;

@@ -344,8 +344,7 @@ static int settle(const struct tare_record_claim *claim, struct tare_record_fold
 	tare_record_job(folder->job, sizeof folder->job);
 	status = enter(folder, &running, error);
 	// One that was just made as well: another rank may have been quicker with the lock.
-	if (status == 0)
-		status = judge(folder, running, claim->force, error);
+	status = status ?: judge(folder, running, claim->force, error);
 	if (status < 0)
 		return status;
 	folder->absolute = realpath(folder->path, NULL);

@@ -142,8 +142,7 @@ static int write_value(json_t *value, FILE *file, unsigned depth)
 			begin_member(file, first, spread, depth);
 			status = write_key(key, file);
 			fputs(": ", file);
-			if (status == 0)
-				status = write_value(member, file, depth + 1);
+			status = status ?: write_value(member, file, depth + 1);
 			if (status < 0)
 				return status;
 			first = false;

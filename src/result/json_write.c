@@ -33,8 +33,7 @@ int tare_result_write_json_tables(const struct tare_result *result,
 	if (json.failed)
 		status = -ENOMEM;
 	errno = 0;
-	if (status == 0)
-		status = tare_json_layout(root, file);
+	status = status ?: tare_json_layout(root, file);
 	json_decref(root);
 	if (status < 0)
 		return tare_fail(error, -status, "out of memory for the result as JSON");

@@ -110,8 +110,7 @@ static int open_device(struct sampler *s)
 	if (s->backend->sampler->prepare)
 		s->backend->sampler->prepare();
 	status = s->backend->driver_open(NULL, &s->driver, error);
-	if (status == 0)
-		status = s->backend->device_open(s->driver, s->job->index, &s->device, error);
+	status = status ?: s->backend->device_open(s->driver, s->job->index, &s->device, error);
 	if (status == 0)
 		status = s->backend->sampler->open(s->device, s->job->interval_ns, &s->set, error);
 	return status;
@@ -160,8 +159,7 @@ static int sample(struct sampler *s)
 	const struct tare_sampler *sampler = s->backend->sampler;
 	int status = read_clock(s);
 
-	if (status == 0)
-		status = sampler->start(s->device, &s->end.error);
+	status = status ?: sampler->start(s->device, &s->end.error);
 	if (status < 0)
 		return status;
 	tell(s);
@@ -170,10 +168,8 @@ static int sample(struct sampler *s)
 		if (status == 0 && look % CLOCK_EVERY == 0)
 			status = read_clock(s);
 	}
-	if (status == 0)
-		status = sampler->stop(s->device, &s->end.error);
-	if (status == 0)
-		status = read_samples(s);
+	status = status ?: sampler->stop(s->device, &s->end.error);
+	status = status ?: read_samples(s);
 	return status == 0 ? read_clock(s) : status;
 }
 

@@ -354,8 +354,7 @@ int tare_time_open_cuda(struct tare_timer **timer, void *native,
 	status = make_events(stream, error);
 	if (status == 0 && options && options->engines)
 		status = open_engines(stream, error);
-	if (status == 0)
-		status = tare_time_make(timer, &cuda, stream, spans, error);
+	status = status ?: tare_time_make(timer, &cuda, stream, spans, error);
 	if (status < 0)
 		cuda_close(stream);
 	return status;

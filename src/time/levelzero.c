@@ -107,18 +107,14 @@ static int levelzero_begin(void *state, uint32_t slot, bool with_floor,
 	uint64_t *ticks = list->ticks[slot];
 	int status = reset(list, list->ends[slot], error);
 
-	if (status == 0)
-		status = barrier(list, error);
+	status = status ?: barrier(list, error);
 	if (status == 0 && with_floor) {
 		// What stands around nothing is the same as around something.
 		status = stamp(list, &ticks[FLOOR], NULL, error);
-		if (status == 0)
-			status = barrier(list, error);
-		if (status == 0)
-			status = barrier(list, error);
+		status = status ?: barrier(list, error);
+		status = status ?: barrier(list, error);
 	}
-	if (status == 0)
-		status = stamp(list, &ticks[START], NULL, error);
+	status = status ?: stamp(list, &ticks[START], NULL, error);
 	return status == 0 ? barrier(list, error) : status;
 }
 
@@ -369,8 +365,7 @@ static int open_list(struct list *list, struct tare_timer **timer, struct tare_t
 		return status;
 	}
 	status = ask_device(list, error);
-	if (status == 0)
-		status = make_events(list, error);
+	status = status ?: make_events(list, error);
 	if (status == 0)
 		status = tare_time_make(timer, list->immediate ? &immediate : &regular, list,
 		                        list->spans, error);
@@ -394,10 +389,8 @@ int tare_time_open_levelzero(struct tare_timer **timer, void *context, void *dev
 	if (kind != TARE_TIME_REGULAR && kind != TARE_TIME_IMMEDIATE)
 		return tare_time_fail(error, EINVAL, "a list is regular or immediate");
 	status = tare_time_check_handle(context, "context", error);
-	if (status == 0)
-		status = tare_time_check_handle(device, "device", error);
-	if (status == 0)
-		status = tare_time_check_handle(native, "command list", error);
+	status = status ?: tare_time_check_handle(device, "device", error);
+	status = status ?: tare_time_check_handle(native, "command list", error);
 	if (status < 0)
 		return status;
 	list = calloc(1, sizeof *list + spans * sizeof *list->ends);

@@ -85,8 +85,7 @@ static int opencl_begin(void *state, uint32_t slot, bool with_floor, struct tare
 		return 0;
 	if (with_floor)
 		status = mark(queue, &queue->events[slot][FLOOR], error);
-	if (status == 0)
-		status = mark(queue, &queue->events[slot][START], error);
+	status = status ?: mark(queue, &queue->events[slot][START], error);
 	if (status < 0)
 		opencl_release(state, slot);
 	return status;
@@ -164,8 +163,7 @@ static int opencl_stamps(void *state, uint32_t slot, bool with_floor,
 	cl_event *events = queue->events[slot];
 	int status = moment(queue, events[START], CL_PROFILING_COMMAND_END, &stamps->start, why);
 
-	if (status == 0)
-		status = moment(queue, events[END], CL_PROFILING_COMMAND_END, &stamps->end, why);
+	status = status ?: moment(queue, events[END], CL_PROFILING_COMMAND_END, &stamps->end, why);
 	if (status == 0 && with_floor)
 		status =
 		    moment(queue, events[FLOOR], CL_PROFILING_COMMAND_END, &stamps->floor, why);
@@ -181,8 +179,7 @@ static int opencl_event_stamps(void *state, void *event, struct tare_time_stamps
 	struct queue *queue = state;
 	int status = moment(queue, event, CL_PROFILING_COMMAND_START, &stamps->start, why);
 
-	if (status == 0)
-		status = moment(queue, event, CL_PROFILING_COMMAND_END, &stamps->end, why);
+	status = status ?: moment(queue, event, CL_PROFILING_COMMAND_END, &stamps->end, why);
 	stamps->counted = true;
 	stamps->rate = queue->rate;
 	return status;
@@ -274,10 +271,8 @@ int tare_time_open_opencl(struct tare_timer **timer, void *native,
 	queue->native = native;
 	status = tare_time_find("libOpenCL.so.1", "libOpenCL.so", symbols,
 	                        sizeof symbols / sizeof *symbols, &queue->cl, error);
-	if (status == 0)
-		status = ask_queue(queue, error);
-	if (status == 0)
-		status = tare_time_make(timer, &opencl, queue, spans, error);
+	status = status ?: ask_queue(queue, error);
+	status = status ?: tare_time_make(timer, &opencl, queue, spans, error);
 	if (status < 0) {
 		free(queue);
 		return status;

@@ -361,11 +361,9 @@ static int put_document(FILE *file, struct tare_time_series *const *series, size
 	fputs(",\n \"warnings\": [", file);
 	status = put_warnings(file, series, count, error);
 	fputs("],\n \"plots\": [\n  ", file);
-	if (status == 0)
-		status = put_plot(file, series, count, error);
+	status = status ?: put_plot(file, series, count, error);
 	fputs("],\n \"cells\": [", file);
-	if (status == 0)
-		status = put_cells(file, series, count, error);
+	status = status ?: put_cells(file, series, count, error);
 	fputs("]\n}\n", file);
 	return status;
 }

@@ -169,9 +169,7 @@ int tare_time_table(struct tare_time_series *const *series, size_t count, char *
 		if (status == 0)
 			widen(width, &row);
 	}
-	if (status == 0)
-		status = put_rows(&text, series, count, width);
-	if (status == 0)
-		status = put_sentences(&text, series, count);
+	status = status ?: put_rows(&text, series, count, width);
+	status = status ?: put_sentences(&text, series, count);
 	return status < 0 ? status : (int)text.length;
 }

@@ -4,9 +4,9 @@
 // 4).
 //   streams [STYLE[=NUMBER]]...
 // With WITH_OPENCL CUDA is initialised within a call of OpenCL's, which has a command, too.
-#include "backend/cuda/cupti_abi.h"
-
 #include "../programs/nvtx_client.h"
+
+#include "streams.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -18,41 +18,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static struct {
-#define X(name, parameters) cu_result(*name) parameters;
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	cu_result (*cuCtxSynchronize)(void);
-} cuda;
-
-#ifdef LINKED
-#define X(name, parameters) cu_result name parameters;
-CUDA_FUNCTIONS(X, X)
-#undef X
-cu_result cuCtxSynchronize(void);
-#endif
-
-enum { BYTES = 1 << 20, STREAMS = 3 };
-static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
-                          ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n"
-                          ".visible .entry takes(.param .u64 takes_param_0) { ret; }\n";
-static void *driver;
-static cu_module module;
-static cu_function empty, other;
-static cu_context context;
-static cu_pointer memory, second;
-static char *pinned, *pageable;
-static cu_stream streams[STREAMS];
-
-static void check(cu_result result, const char *what)
-{
-	if (result) {
-		printf("%s: %d\n", what, result);
-		exit(3);
-	}
-}
-#define DO(name, ...) check(cuda.name(__VA_ARGS__), #name)
 
 static void launch(cu_function function, cu_stream stream)
 {
@@ -431,28 +396,6 @@ static void forks(int n)
 	kernels(n);
 }
 
-static cu_result (*get_address)(const char *symbol, void **found, int version, uint64_t flags,
-                                int *status);
-
-// As the runtime does: by names without their version, before anything is initialised.
-static void *address_of(const char *name)
-{
-	char symbol[64];
-	void *found = NULL;
-	size_t length = strlen(name);
-	if (!get_address)
-		return dlsym(driver, name);
-	snprintf(symbol, sizeof symbol, "%.*s",
-	         (int)(length - (length > 3 && strcmp(name + length - 3, "_v2") == 0 ? 3 : 0)),
-	         name);
-	// The second version of cuCtxSynchronize, of CUDA 13, takes a context.
-	int version = strcmp(name, "cuCtxSynchronize") == 0 ? 12000 : 13000;
-	if (get_address(symbol, &found, version, 0, NULL) == 0 &&
-	    strcmp(symbol, "cuGetProcAddress") == 0)
-		*(void **)&get_address = found;
-	return found;
-}
-
 // Addresses that are reserved, and memory that is mapped into half of them: copies to both halves.
 static void mapped(int n)
 {
@@ -492,26 +435,6 @@ static void looks(int n)
 	found = address_of("cuStreamBeginCapture_v2");
 	printf("%d %d\n", found != NULL, !dlerror());
 	dlclose(whole);
-}
-
-static void open_driver(void)
-{
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
-	if (!driver) {
-		puts(dlerror());
-		exit(2);
-	}
-#ifdef LINKED
-#define X(name, parameters) cuda.name = name;
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	cuda.cuCtxSynchronize = cuCtxSynchronize;
-#else
-#define X(name, parameters) *(void **)&cuda.name = address_of(#name);
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	*(void **)&cuda.cuCtxSynchronize = address_of("cuCtxSynchronize");
-#endif
 }
 
 static void begin(void)

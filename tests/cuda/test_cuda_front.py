@@ -11,8 +11,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e"), str(HERE)]
+from cuda_programs import FAKES, MIB, SCRIPT, STREAMS  # noqa: E402
 from recorded import BUILD, SANITIZED, Recorder, run  # noqa: E402
-from test_cuda_recorder import FAKES, MIB, SCRIPT, STREAMS  # noqa: E402
 from trace import NO_TIMES, Trace  # noqa: E402
 
 SOURCE = HERE.parents[1] / "src/guest/cuda"

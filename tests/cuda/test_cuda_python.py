@@ -7,8 +7,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e"), str(HERE)]
+from cuda_programs import on  # noqa: E402, F401
 from recorded import SANITIZED  # noqa: E402
-from test_cuda_recorder import on  # noqa: E402, F401
 
 PROGRAM = HERE / "python_program.py"
 LINES = {text.strip(): number for number, text in enumerate(PROGRAM.read_text().splitlines(), 1)}

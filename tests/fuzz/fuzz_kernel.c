@@ -3,7 +3,7 @@
 // the first line as --arg.
 #include "target.h"
 
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 #include "measure/overlap/user_kernel.h"
 
 #include <errno.h>

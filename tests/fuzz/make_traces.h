@@ -43,3 +43,6 @@ void end(struct tare_trace_writer *writer);
 
 // make_records.c: small traces of one subject each.
 void every_record(const char *folder);
+// make_lists.c: of them, those of command lists and graphs.
+void lists(const char *folder);
+void graphs(const char *folder);

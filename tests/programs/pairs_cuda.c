@@ -3,8 +3,7 @@
 // raise it, and a like one that must not: pairs_cuda NAME raise|silent|fixed|graph [FACTOR]. They
 // are for the stand-in for the driver with the script cuda-pairs.tare-device, where a turn of a
 // work-item takes 1 ns; on a GPU the factor makes kernels as long: `pairs_cuda factor` measures it.
-#include "example.h"
-#include "stopwatch.h"
+#include "pairs_cuda.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,57 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEGABYTE ((size_t)1 << 20)
-#define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
-enum { ITEMS = 256, GROUP = 32, SMALL_LAUNCHES = 2000 };
-// What the host does before the first command, or behind the last, in pieces.
-enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 300000 };
-
-static struct kernel kernel;
-static cu_stream stream, other;
-static cu_pointer memory; // on the device, as much as AGAIN
-static char *host;        // plain, on 4096 bytes, as much
-static bool raise_it, fix_it, graph_it;
-static uint32_t factor = 1;
-static uint32_t device_units; // of the device
-// modules are to be, and were, loaded for so long before the first command
-static double build_ns, built_ns;
-// so many pieces are to be prepared before the first command; what it took until then
-static int prepared;
-static double started_ns;
-
-static void compute(double us)
-{
-	for (double until = now_ns() + us * 1e3; now_ns() < until;)
-		;
-}
-
-static void run_in(cu_stream to, uint32_t items, uint32_t block, uint32_t turns)
-{
-	launch_steps(kernel, memory, memory, items, block, turns * factor, to);
-}
-
-static void run(uint32_t turns)
-{
-	run_in(stream, ITEMS, GROUP, turns);
-}
-
-static void finish(void)
-{
-	DO(cuStreamSynchronize, stream);
-}
-
-// As many work-items as the device runs at once, at the least: no kernel is too small then.
-static uint32_t filling_items(void)
-{
-	return device_units * 32;
-}
-
-// The first launch is no finding here.
-static void warm_up(void)
-{
-	run(1);
-}
+struct kernel kernel;
+cu_stream stream, other;
+cu_pointer memory;
+char *host;
+bool raise_it, fix_it, graph_it;
+uint32_t factor = 1;
+uint32_t device_units;
+double build_ns, built_ns;
+int prepared;
+double started_ns;
 
 // ---- kernels and the host
 
@@ -305,97 +263,6 @@ static void host_polling(void)
 			;
 		finish();
 	}
-}
-
-// ---- transfers
-
-static void copy_in(size_t to, const char *from, size_t bytes)
-{
-	DO(cuMemcpyHtoDAsync_v2, memory + to, from, bytes, stream);
-}
-
-static void transfers_dominate(void)
-{
-	char *pinned = pinned_memory(AGAIN);
-
-	warm_up();
-	for (int i = 0; i < 60; i++) {
-		if (raise_it || i == 0)
-			copy_in(0, pinned + (i & 1) * 4096, 3 * MEGABYTE);
-		run(raise_it || fix_it ? 1 : 4000);
-	}
-	finish();
-	DO(cuMemFreeHost, pinned);
-}
-
-// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as
-// much in pieces of 64 KB.
-static void small_transfers(void)
-{
-	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
-
-	warm_up();
-	for (size_t at = 0; fix_it && at < PIECES * MEAN; at += JOINED)
-		copy_in(at, host + at, JOINED);
-	for (size_t i = 0; i < PIECES && !fix_it; i++)
-		if (raise_it)
-			copy_in(i * 256, host + i * 256, (size_t)256 << (2 * (i % 3)));
-		else if (i % 100 == 0)
-			copy_in(0, host + i * 256, MEGABYTE);
-	run(1);
-	finish();
-}
-
-static void unaligned_transfers(void)
-{
-	warm_up();
-	for (int i = 0; i < 40; i++)
-		copy_in(0, host + i * 64 + (raise_it ? 1 : 0), MEGABYTE);
-	run(1);
-	finish();
-}
-
-// All that is written is new each time where nothing is to be found, if only by one byte.
-static void write_again(bool read_first)
-{
-	for (int i = 0; i < 40; i++) {
-		run(1);
-		if (read_first)
-			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
-		if (!raise_it)
-			memset(host + AGAIN - 1, i + 2, 1);
-		DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
-	}
-	finish();
-}
-
-static void duplicate_transfers(void)
-{
-	write_again(false);
-}
-
-static void ping_pong(void)
-{
-	write_again(true);
-}
-
-// On a device that has the host's memory: through copies, or where host and kernel both get at it.
-static void zero_copy(void)
-{
-	char *both = pinned_memory(AGAIN);
-
-	warm_up();
-	for (int i = 0; i < 40; i++) {
-		memset(raise_it ? host : both, i, AGAIN);
-		if (raise_it)
-			DO(cuMemcpyHtoD_v2, memory, host, AGAIN);
-		launch_steps(kernel, raise_it ? memory : (uintptr_t)both,
-		             raise_it ? memory : (uintptr_t)both, ITEMS, GROUP, factor, stream);
-		finish();
-		if (raise_it)
-			DO(cuMemcpyDtoH_v2, host, memory, AGAIN);
-	}
-	DO(cuMemFreeHost, both);
 }
 
 // ---- what only CUDA has

@@ -2,8 +2,7 @@
 // The twins of pairs_work.c and pairs_transfers.c on Level Zero: for every finding a program that
 // must raise it, and a like one that must not: pairs_levelzero NAME raise|silent|fixed. They are
 // for a ze-cpu whose script is ze-pairs.tare-device: a turn of a work-item takes 2 ns there.
-#include "example.h"
-#include "stopwatch.h"
+#include "pairs_levelzero.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,43 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEGABYTE ((size_t)1 << 20)
-#define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
-#define ITEMS 128u
-#define GROUP 16u
-#define SMALL_LAUNCHES 2000u
-enum { KEPT = 24 };
-// What the host does before the first command, or behind the last, in pieces.
-enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 300000 };
-#define LIMIT_NS (60 * UINT64_C(1000000000))
-
-static struct device device;
-static ze_module_handle_t module;
-static ze_kernel_handle_t kernel;
-// of the compute engine: asynchronous, and synchronous
-static ze_command_list_handle_t list, waiting;
-static ze_event_pool_handle_t pool;
-static ze_event_handle_t done;
-static void *memory;                 // on the device, as much as AGAIN
-static char *host;                   // plain, on 4096 bytes, as much
-static bool raise_it, fix_it, keeps; // keeps: modules are made to be destroyed
-static ze_module_handle_t kept[KEPT];
-// modules are to be, and were, built for so long before the first command
-static long build_us, built_us;
-// so many pieces are to be prepared before the first command; what it took until then
-static int prepared;
-static long started_us;
-
-static long now_us(void)
-{
-	return (long)(now_ns() / 1e3);
-}
-
-static void compute(long us)
-{
-	for (long until = now_us() + us; now_us() < until;)
-		;
-}
+struct device device;
+ze_module_handle_t module;
+ze_kernel_handle_t kernel;
+ze_command_list_handle_t list, waiting;
+ze_event_pool_handle_t pool;
+ze_event_handle_t done;
+void *memory;
+char *host;
+bool raise_it, fix_it, keeps;
+ze_module_handle_t kept[KEPT];
+long build_us, built_us;
+int prepared;
+long started_us;
 
 static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
 {
@@ -59,38 +34,6 @@ static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
 	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &made),
 	      "zeCommandListCreateImmediate");
 	return made;
-}
-
-static void run_on(ze_command_list_handle_t to, void *values, const uint32_t items[2],
-                   uint32_t group, uint32_t turns, ze_event_handle_t event)
-{
-	const ze_group_count_t groups = { items[0] / group, items[1], 1 };
-
-	set_argument(kernel, 0, sizeof values, &values);
-	set_argument(kernel, 1, sizeof turns, &turns);
-	check(zeKernelSetGroupSize(kernel, group, 1, 1), "zeKernelSetGroupSize");
-	check(zeCommandListAppendLaunchKernel(to, kernel, &groups, event, 0, NULL),
-	      "zeCommandListAppendLaunchKernel");
-}
-
-static void run(uint32_t turns)
-{
-	run_on(list, memory, (const uint32_t[]){ ITEMS, 1 }, GROUP, turns, NULL);
-}
-
-// Until all is done that is in the list.
-static void finish(void)
-{
-	check(zeCommandListAppendBarrier(list, done, 0, NULL), "zeCommandListAppendBarrier");
-	check(zeEventHostSynchronize(done, LIMIT_NS), "zeEventHostSynchronize");
-	check(zeEventHostReset(done), "zeEventHostReset");
-}
-
-// The first launch is no finding here.
-static void warm_up(void)
-{
-	run(1);
-	finish();
 }
 
 // The kernels, with another constant in them each time, so that no cache has them.
@@ -352,96 +295,6 @@ static void host_polling(void)
 		check(zeEventHostSynchronize(done, LIMIT_NS), "zeEventHostSynchronize");
 		check(zeEventHostReset(done), "zeEventHostReset");
 	}
-}
-
-// ---- transfers
-
-static void copy_on(ze_command_list_handle_t to, void *there, const void *from, size_t bytes)
-{
-	check(zeCommandListAppendMemoryCopy(to, there, from, bytes, NULL, 0, NULL),
-	      "zeCommandListAppendMemoryCopy");
-}
-
-static void transfers_dominate(void)
-{
-	warm_up();
-	for (int i = 0; i < 60; i++) {
-		if (raise_it || i == 0)
-			copy_on(waiting, memory, host + (i & 1) * 4096, MEGABYTE);
-		run(raise_it || fix_it ? 1 : 4000);
-	}
-	finish();
-}
-
-// Of three sizes, so that what a copy costs beside its bytes can be told. The fixed one copies as
-// much in pieces of 64 KB.
-static void small_transfers(void)
-{
-	enum { PIECES = 1500, MEAN = (256 + 1024 + 4096) / 3, JOINED = 65536 };
-
-	warm_up();
-	for (size_t at = 0; fix_it && at < PIECES * MEAN; at += JOINED)
-		copy_on(list, (char *)memory + at, host + at, JOINED);
-	for (size_t i = 0; i < PIECES && !fix_it; i++)
-		if (raise_it)
-			copy_on(list, (char *)memory + i * 256, host + i * 256,
-			        (size_t)256 << (2 * (i % 3)));
-		else if (i % 100 == 0)
-			copy_on(list, memory, host + i * 256, MEGABYTE);
-	run(1);
-	finish();
-}
-
-static void unaligned_transfers(void)
-{
-	warm_up();
-	for (int i = 0; i < 40; i++)
-		copy_on(list, memory, host + i * 64 + (raise_it ? 1 : 0), MEGABYTE);
-	run(1);
-	finish();
-}
-
-// All that is written is new each time where nothing is to be found, if only by one byte.
-static void write_again(bool read_first)
-{
-	for (int i = 0; i < 40; i++) {
-		run(1);
-		if (read_first)
-			copy_on(waiting, host, memory, AGAIN);
-		if (!raise_it)
-			memset(host + AGAIN - 1, i + 2, 1);
-		copy_on(waiting, memory, host, AGAIN);
-	}
-	finish();
-}
-
-static void duplicate_transfers(void)
-{
-	write_again(false);
-}
-
-static void ping_pong(void)
-{
-	write_again(true);
-}
-
-// On a device that has the host's memory: through copies, or where host and kernel both get at it.
-static void zero_copy(void)
-{
-	char *both = memory_of(&device, HOST, AGAIN);
-
-	warm_up();
-	for (int i = 0; i < 40; i++) {
-		memset(raise_it ? host : both, i, AGAIN);
-		if (raise_it)
-			copy_on(waiting, memory, host, AGAIN);
-		run_on(list, raise_it ? memory : both, (const uint32_t[]){ ITEMS, 1 }, GROUP, 1,
-		       NULL);
-		finish();
-		if (raise_it)
-			copy_on(waiting, host, memory, AGAIN);
-	}
-	free_memory(&device, HOST, both);
 }
 
 // ---- what only Level Zero has

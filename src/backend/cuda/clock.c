@@ -85,8 +85,7 @@ static int resolve(struct cuda_device *device, struct cuda_epoch *epoch, struct 
 	if (!previous)
 		return 0;
 	status = resolve(device, previous, error);
-	if (status == 0)
-		status = cuda_elapsed(device, previous->event, epoch->event, &link_ns, error);
+	status = status ?: cuda_elapsed(device, previous->event, epoch->event, &link_ns, error);
 	if (status < 0)
 		return status;
 	epoch->ns = previous->ns + link_ns;
@@ -111,8 +110,7 @@ int cuda_epoch_take(struct cuda_device *device, struct cuda_epoch **epoch, struc
 	if (!next)
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = cuda_event_take(device, true, &next->event, error);
-	if (status == 0)
-		status = cuda_event_record(device, next->event, device->clock_stream, error);
+	status = status ?: cuda_event_record(device, next->event, device->clock_stream, error);
 	if (status < 0) {
 		cuda_event_give(device, true, next->event);
 		free(next);
@@ -138,8 +136,7 @@ static int epoch_stamp(struct cuda_device *device, struct cuda_epoch *epoch, cu_
 	double distance_ns = 0;
 	int status = resolve(device, epoch, error);
 
-	if (status == 0)
-		status = cuda_elapsed(device, epoch->event, event, &distance_ns, error);
+	status = status ?: cuda_elapsed(device, epoch->event, event, &distance_ns, error);
 	if (status < 0)
 		return status;
 	ticks->ticks = FIRST_TICK + (uint64_t)llround(epoch->ns + distance_ns);
@@ -155,8 +152,7 @@ int cuda_epoch_stamps(struct cuda_device *device, struct cuda_epoch *epoch, cu_e
 
 	// The duration comes from the operation's own two events, which keeps it as exact as a
 	// float can be; the difference of two distances from the epoch would not.
-	if (status == 0)
-		status = cuda_elapsed(device, start, end, &duration_ns, error);
+	status = status ?: cuda_elapsed(device, start, end, &duration_ns, error);
 	if (status < 0)
 		return status;
 	stamps->at[TARE_STAMP_START] = at;
@@ -192,8 +188,7 @@ static int measure_resolution(struct cuda_device *device, struct tare_error *err
 		if (status == 0)
 			status = cuda_event_record(device, events[i], device->clock_stream, error);
 	}
-	if (status == 0)
-		status = wait_for(device, events[RESOLUTION_EVENTS - 1], error);
+	status = status ?: wait_for(device, events[RESOLUTION_EVENTS - 1], error);
 	for (size_t i = 0; i < RESOLUTION_EVENTS - 1 && status == 0; i++)
 		status = cuda_elapsed(device, events[i], events[i + 1], &intervals[i], error);
 	for (size_t i = 0; i < RESOLUTION_EVENTS; i++)
@@ -236,13 +231,11 @@ int cuda_clock_pair(struct tare_device *base, struct tare_clock_pair *pair,
 	cu_event event = NULL;
 	int status = cuda_enter(device, error);
 
-	if (status == 0)
-		status = cuda_epoch_take(device, &epoch, error);
+	status = status ?: cuda_epoch_take(device, &epoch, error);
 	if (status < 0)
 		return status;
 	status = resolve(device, epoch, error); // and with that the stream is idle
-	if (status == 0)
-		status = cuda_event_take(device, true, &event, error);
+	status = status ?: cuda_event_take(device, true, &event, error);
 	if (status == 0) {
 		pair->before = tare_host_now();
 		status = cuda_event_record(device, event, device->clock_stream, error);
@@ -251,8 +244,7 @@ int cuda_clock_pair(struct tare_device *base, struct tare_clock_pair *pair,
 		status = wait_for(device, event, error);
 		pair->after = tare_host_now();
 	}
-	if (status == 0)
-		status = epoch_stamp(device, epoch, event, &pair->device, error);
+	status = status ?: epoch_stamp(device, epoch, event, &pair->device, error);
 	cuda_event_give(device, true, event);
 	cuda_epoch_give(device, epoch);
 	return status;

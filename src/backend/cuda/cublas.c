@@ -244,8 +244,7 @@ static int open_blas(struct cuda_device *device, struct tare_error *error)
 	blas->major = ask(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 	blas->minor = ask(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 	status = load(device, blas, error);
-	if (status == 0)
-		status = create(device, blas, error);
+	status = status ?: create(device, blas, error);
 	if (status < 0) {
 		tare_library_close(blas->library);
 		free(blas);
@@ -398,12 +397,9 @@ static int append(struct cuda_queue *queue, enum tare_blas_precision precision, 
 
 	if (status == 0 && event)
 		status = cuda_bracket_begin(queue, &made, error);
-	if (status == 0)
-		status = cuda_node_begin(queue, TARE_OPERATION_LAUNCH, error);
-	if (status == 0)
-		status = call_gemm(queue, precision, n, spans, error);
-	if (status == 0)
-		status = cuda_node_end(queue, error);
+	status = status ?: cuda_node_begin(queue, TARE_OPERATION_LAUNCH, error);
+	status = status ?: call_gemm(queue, precision, n, spans, error);
+	status = status ?: cuda_node_end(queue, error);
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
 	return cuda_bracket_give(made, status, event);
@@ -423,12 +419,9 @@ int cuda_blas_gemm(struct tare_queue *base, enum tare_blas_precision precision, 
 	for (int i = 0; i < 3 && status == 0; i++)
 		status = check_matrix(device, n, &spans[i], i ? precisions[precision].bytes : 4,
 		                      names[i], error);
-	if (status == 0)
-		status = check_first((struct cuda_queue *)base, precision, n, error);
-	if (status == 0)
-		status = open_blas(device, error);
-	if (status == 0)
-		status = check_precision(device->blas, precision, error);
+	status = status ?: check_first((struct cuda_queue *)base, precision, n, error);
+	status = status ?: open_blas(device, error);
+	status = status ?: check_precision(device->blas, precision, error);
 	return status < 0 ? status
 	                  : append((struct cuda_queue *)base, precision, n, spans, event, error);
 }

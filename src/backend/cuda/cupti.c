@@ -337,10 +337,8 @@ int cuda_engine_stamps_begin(struct tare_device *base, struct tare_error *error)
 		                  ? "CUPTI is held by a device that was lost while it was traced"
 		                  : "another device's engines are being traced; CUPTI traces for "
 		                    "one at a time");
-	if (status == 0)
-		status = library_open(device->driver->version, error);
-	if (status == 0)
-		status = start(error);
+	status = status ?: library_open(device->driver->version, error);
+	status = status ?: start(error);
 	if (status == 0)
 		cupti.device = device;
 	pthread_mutex_unlock(&cupti.lock);

@@ -26,8 +26,7 @@ int cuda_bracket_graph(struct cuda_queue *queue, struct cuda_graph *graph,
 	status = timed ? cuda_epoch_take(device, &made->epoch, error) : 0;
 	if (status == 0 && timed)
 		status = cuda_event_take(device, true, &made->start, error);
-	if (status == 0)
-		status = cuda_event_take(device, timed, &made->end, error);
+	status = status ?: cuda_event_take(device, timed, &made->end, error);
 	if (status == 0 && timed)
 		status = cuda_event_record(device, made->start, queue->stream, error);
 	if (status == 0 && !queue->capturing)

@@ -219,10 +219,8 @@ int cuda_graph_launch(struct tare_graph *base, struct tare_queue *base_queue,
 	struct cuda_event *made = NULL;
 	int status = cuda_queue_enter(queue, error);
 
-	if (status == 0)
-		status = cuda_count_held(queue, 0, event != NULL, error);
-	if (status == 0)
-		status = take_epoch(graph, error);
+	status = status ?: cuda_count_held(queue, 0, event != NULL, error);
+	status = status ?: take_epoch(graph, error);
 	leave_trace(graph);
 	if (status == 0 && event)
 		status = cuda_bracket_graph(queue, graph, &made, error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/cuda/internal.h"
 #include "backend/cuda/nvrtc/nvrtc.h"
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -204,8 +204,7 @@ int cuda_module_create(struct tare_device *base, const struct tare_module_source
 
 	if (log)
 		*log = NULL;
-	if (status == 0)
-		status = cuda_enter(device, error);
+	status = status ?: cuda_enter(device, error);
 	if (status == 0 && source->format == TARE_MODULE_CUDA_C)
 		status = cuda_compile(device, source, &compiled, log, error);
 	if (status < 0)

@@ -355,18 +355,13 @@ int cuda_append(struct tare_queue *base, const struct tare_operation *operation,
 
 	if (status == 0 && operation->blocking && queue->capturing)
 		status = tare_fail(error, EINVAL, "a graph cannot contain a blocking operation");
-	if (status == 0)
-		status = check_gate(queue, operation, event != NULL, error);
-	if (status == 0)
-		status = wait_for_others(queue, operation, error);
+	status = status ?: check_gate(queue, operation, event != NULL, error);
+	status = status ?: wait_for_others(queue, operation, error);
 	if (status == 0 && event)
 		status = cuda_bracket_begin(queue, &made, error);
-	if (status == 0)
-		status = cuda_node_begin(queue, operation->type, error);
-	if (status == 0)
-		status = perform(queue, operation, error);
-	if (status == 0)
-		status = cuda_node_end(queue, error);
+	status = status ?: cuda_node_begin(queue, operation->type, error);
+	status = status ?: perform(queue, operation, error);
+	status = status ?: cuda_node_end(queue, error);
 	if (status == 0 && made)
 		status = cuda_bracket_end(queue, made, error);
 	if (status == 0 && operation->blocking && (made || !blocks_by_itself(queue, operation)))

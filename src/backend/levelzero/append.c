@@ -52,8 +52,7 @@ static int append_command(struct levelzero_queue *queue, struct levelzero_append
 	// A marker is a barrier itself.
 	if (status == 0 && !marker)
 		status = levelzero_order(queue, append->list, error);
-	if (status == 0)
-		status = levelzero_append_command(append, error);
+	status = status ?: levelzero_append_command(append, error);
 	if (status < 0)
 		return status;
 	queue->unordered = !marker;
@@ -107,8 +106,7 @@ static int append(struct levelzero_queue *queue, const struct tare_operation *op
 			return tare_fail(error, ENOMEM, "out of memory");
 	}
 	status = gather_waits(queue, operation, waits, error);
-	if (status == 0)
-		status = append_with(queue, operation, waits, event, error);
+	status = status ?: append_with(queue, operation, waits, event, error);
 	if (waits != few)
 		free(waits);
 	return status;
@@ -129,8 +127,7 @@ int levelzero_append(struct tare_queue *base, const struct tare_operation *opera
 	// for ever for a device that does nothing: a blocking operation waits for its event.
 	if (status == 0 && (event || operation->blocking))
 		status = levelzero_event_make(base->device, event && queue->timed, &made, error);
-	if (status == 0)
-		status = append(queue, operation, made, error);
+	status = status ?: append(queue, operation, made, error);
 	if (status < 0 && made) {
 		levelzero_slot_give_unused(levelzero_device_of(base->device), made->slot);
 		free(made);
@@ -157,8 +154,7 @@ int levelzero_append_clock(struct tare_queue *base, struct tare_span to, struct 
 		                                  : "this Level Zero loader lacks "
 		                                    "zeCommandListAppendWriteGlobalTimestamp");
 	status = levelzero_list_of(queue, &list, error);
-	if (status == 0)
-		status = levelzero_order(queue, list, error);
+	status = status ?: levelzero_order(queue, list, error);
 	if (status < 0)
 		return status;
 	ze_result_t result = call->zeCommandListAppendWriteGlobalTimestamp(

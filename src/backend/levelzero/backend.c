@@ -106,8 +106,7 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 		    levelzero_make_of(driver, &opened->place) == LEVELZERO_SCRIPTED;
 	if (status == 0)
 		status = levelzero_rates(driver, &opened->place, &properties, opened->rates, error);
-	if (status == 0)
-		status = enter_context(opened, index, error);
+	status = status ?: enter_context(opened, index, error);
 	if (status < 0) {
 		free(opened);
 		return status;

@@ -72,8 +72,7 @@ int levelzero_event_wait(struct tare_event *base, int64_t limit_ns, struct tare_
 	struct levelzero_event *event = (struct levelzero_event *)base;
 	int status = refuse_node(event, error);
 
-	if (status == 0)
-		status = levelzero_event_submit(event, error);
+	status = status ?: levelzero_event_submit(event, error);
 	if (status == 0)
 		status = levelzero_slot_wait(levelzero_device_of(base->device), event->slot->handle,
 		                             limit_ns, "an event", error);

@@ -45,10 +45,8 @@ int levelzero_gate_shut(struct tare_queue *base, struct tare_gate **gate, struct
 	made->base.device = base->device;
 	made->queue = queue->number;
 	status = levelzero_slot_take(device, false, &made->slot, error);
-	if (status == 0)
-		status = levelzero_try_to_open(device, made->slot, error);
-	if (status == 0)
-		status = levelzero_list_of(queue, &list, error);
+	status = status ?: levelzero_try_to_open(device, made->slot, error);
+	status = status ?: levelzero_list_of(queue, &list, error);
 	if (status == 0) {
 		ze_result_t result = device->driver->call.zeCommandListAppendBarrier(
 		    list, NULL, 1, &made->slot->handle);

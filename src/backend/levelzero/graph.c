@@ -44,14 +44,10 @@ int levelzero_graph_begin(struct tare_queue *base, struct tare_error *error)
 	graph->tracks = calloc(work->engine_count, sizeof *graph->tracks);
 	if (!graph->tracks)
 		status = tare_fail(error, ENOMEM, "out of memory");
-	if (status == 0)
-		status = levelzero_slot_take(device, false, &graph->before, error);
-	if (status == 0)
-		status = levelzero_try_to_open(device, graph->before, error);
-	if (status == 0)
-		status = levelzero_slot_take(device, false, &graph->after, error);
-	if (status == 0)
-		status = levelzero_track_of(graph, &queue->engine, &first, error);
+	status = status ?: levelzero_slot_take(device, false, &graph->before, error);
+	status = status ?: levelzero_try_to_open(device, graph->before, error);
+	status = status ?: levelzero_slot_take(device, false, &graph->after, error);
+	status = status ?: levelzero_track_of(graph, &queue->engine, &first, error);
 	if (status < 0) {
 		levelzero_graph_free(&graph->base);
 		return status;
@@ -126,16 +122,14 @@ static int record(struct levelzero_queue *queue, struct levelzero_append *append
 		append->waits[i] = event->node;
 	}
 	status = levelzero_track_of(graph, &queue->engine, &track, error);
-	if (status == 0)
-		status = add_node(graph, signals || graph->timed, node, error);
+	status = status ?: add_node(graph, signals || graph->timed, node, error);
 	if (status < 0)
 		return status;
 	append->list = track->body;
 	append->engine = &track->engine;
 	append->signal = (*node)->slot ? (*node)->slot->handle : NULL;
 	status = order(append, track, error);
-	if (status == 0)
-		status = levelzero_append_command(append, error);
+	status = status ?: levelzero_append_command(append, error);
 	if (status < 0) {
 		levelzero_slot_give_unused(append->device, (*node)->slot);
 		graph->count--;
@@ -166,8 +160,7 @@ int levelzero_graph_append(struct levelzero_queue *queue, const struct tare_oper
 		made = calloc(1, sizeof *made);
 	if (!append.waits || (event && !made))
 		status = tare_fail(error, ENOMEM, "out of memory");
-	if (status == 0)
-		status = record(queue, &append, event != NULL, &node, error);
+	status = status ?: record(queue, &append, event != NULL, &node, error);
 	free(append.waits);
 	if (status < 0) {
 		free(made);
@@ -304,14 +297,12 @@ int levelzero_graph_launch(struct tare_graph *base, struct tare_queue *base_queu
 		                 "the graph may still run in another queue; finish that first");
 	if (event)
 		status = levelzero_event_make(base->device, false, &made, error);
-	if (status == 0)
-		status = let_begin(graph, queue, error);
+	status = status ?: let_begin(graph, queue, error);
 	if (status == 0) {
 		graph->launched = true;
 		graph->done = false;
 		status = execute(graph, error);
-		if (status == 0)
-			status = wait_for_end(graph, queue, made, error);
+		status = status ?: wait_for_end(graph, queue, made, error);
 		graph->broken = status < 0;
 	}
 	if (status < 0) {

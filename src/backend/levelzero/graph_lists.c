@@ -58,8 +58,7 @@ static int begin_track(struct levelzero_graph *graph, struct levelzero_track *tr
 	if (status < 0 || track == graph->tracks)
 		return status;
 	status = levelzero_slot_take(device, false, &track->start, error);
-	if (status == 0)
-		status = levelzero_slot_take(device, false, &track->end, error);
+	status = status ?: levelzero_slot_take(device, false, &track->end, error);
 	return status < 0 ? status : wait_and_reset(graph, track->body, track->start, error);
 }
 
@@ -113,8 +112,7 @@ static int end_bodies(struct levelzero_graph *graph, struct tare_error *error)
 
 	for (uint32_t i = 1; status == 0 && i < graph->track_count; i++) {
 		status = barrier(graph, graph->tracks[i].body, graph->tracks[i].end, NULL, error);
-		if (status == 0)
-			status = wait_and_reset(graph, first->body, graph->tracks[i].end, error);
+		status = status ?: wait_and_reset(graph, first->body, graph->tracks[i].end, error);
 	}
 	return status < 0 ? status : barrier(graph, first->body, graph->after, NULL, error);
 }
@@ -125,13 +123,11 @@ static int write_head(struct levelzero_graph *graph, struct tare_error *error)
 	int status =
 	    levelzero_regular_list_open(device, &graph->tracks[0].engine, &graph->head, error);
 
-	if (status == 0)
-		status = wait_and_reset(graph, graph->head, graph->before, error);
+	status = status ?: wait_and_reset(graph, graph->head, graph->before, error);
 	for (uint32_t i = 0; status == 0 && i < graph->count; i++)
 		if (graph->nodes[i].slot)
 			status = reset(graph, graph->head, graph->nodes[i].slot, error);
-	if (status == 0)
-		status = barrier(graph, graph->head, NULL, NULL, error);
+	status = status ?: barrier(graph, graph->head, NULL, NULL, error);
 	for (uint32_t i = 1; status == 0 && i < graph->track_count; i++) {
 		ze_result_t result = device->driver->call.zeCommandListAppendSignalEvent(
 		    graph->head, graph->tracks[i].start->handle);
@@ -156,10 +152,8 @@ int levelzero_graph_close_lists(struct levelzero_graph *graph, struct tare_error
 {
 	int status = end_bodies(graph, error);
 
-	if (status == 0)
-		status = write_head(graph, error);
-	if (status == 0)
-		status = close_list(graph, graph->head, error);
+	status = status ?: write_head(graph, error);
+	status = status ?: close_list(graph, graph->head, error);
 	for (uint32_t i = 0; status == 0 && i < graph->track_count; i++)
 		status = close_list(graph, graph->tracks[i].body, error);
 	return status;

@@ -57,8 +57,7 @@ int levelzero_image_create(struct tare_device *base, const struct tare_image *sh
 	ze_image_handle_t image = NULL;
 	int status = levelzero_works(device, error);
 
-	if (status == 0)
-		status = check(device, shape, error);
+	status = status ?: check(device, shape, error);
 	if (status < 0)
 		return status;
 	ze_result_t result = device->driver->call.zeImageCreate(

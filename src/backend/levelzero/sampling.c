@@ -194,8 +194,7 @@ static int sampler_clock(struct tare_device *device, struct tare_clock_pair *pai
 	struct tare_clock_rate rate;
 	int status = backend->clock_pair(device, pair, error);
 
-	if (status == 0)
-		status = backend->clock_rate(device, TARE_CLOCK_PAIRS, &rate, error);
+	status = status ?: backend->clock_rate(device, TARE_CLOCK_PAIRS, &rate, error);
 	if (status == 0)
 		pair->device.ticks = in_ns(&rate, pair->device.ticks);
 	return status;

@@ -175,8 +175,7 @@ int levelzero_finish_fenced(struct tare_queue *base, int64_t limit_ns, struct ta
 	if (!queue->gathering)
 		return levelzero_finish(base, limit_ns, error);
 	status = need_fence(queue, call, error);
-	if (status == 0)
-		status = levelzero_submit_list(queue, queue->fence, error);
+	status = status ?: levelzero_submit_list(queue, queue->fence, error);
 	queue->fence_pending = queue->fence_pending || status == 0;
 	if (status == 0) {
 		struct pieces pieces = { timeout(base->device, limit_ns), false };

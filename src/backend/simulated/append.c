@@ -35,8 +35,7 @@ static int enqueue(struct simulated_queue *queue, struct simulated_command *comm
 	struct simulated_host_work work;
 	int status = simulated_cost(queue, command, &work, error);
 
-	if (status == 0)
-		status = check_gates(queue, error);
+	status = status ?: check_gates(queue, error);
 	if (status < 0)
 		return status;
 	number(device, command);

@@ -213,8 +213,7 @@ int simulated_cost(struct simulated_queue *queue, struct simulated_command *comm
 		status = simulated_check_span(device, operation->source, "source", error);
 	if (status == 0 && writes)
 		status = simulated_check_span(device, operation->destination, "destination", error);
-	if (status == 0)
-		status = operation_cost(command, work, error);
+	status = status ?: operation_cost(command, work, error);
 	if (status < 0)
 		return status;
 	if (!tare_model_can_run(device->model, queue->model, command->model.flow))

@@ -86,8 +86,7 @@ int simulated_event_callback(struct tare_event *base, void (*function)(void *con
 	struct simulated_command *command = event->command;
 	int status = check(event, error);
 
-	if (status == 0)
-		status = simulated_lacks(device, TARE_LACK_CALLBACKS, error);
+	status = status ?: simulated_lacks(device, TARE_LACK_CALLBACKS, error);
 	if (status < 0)
 		return status;
 	struct simulated_callback *callback = calloc(1, sizeof *callback);
@@ -159,8 +158,7 @@ int simulated_gate_shut(struct tare_queue *base, struct tare_gate **result,
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 
-	if (status == 0)
-		status = simulated_lacks(device, TARE_LACK_GATES, error);
+	status = status ?: simulated_lacks(device, TARE_LACK_GATES, error);
 	if (status < 0)
 		return status;
 	struct simulated_gate *gate = calloc(1, sizeof *gate);

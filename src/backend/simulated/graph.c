@@ -30,8 +30,7 @@ int simulated_graph_begin(struct tare_queue *base, struct tare_error *error)
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 
-	if (status == 0)
-		status = simulated_lacks(device, TARE_LACK_GRAPHS, error);
+	status = status ?: simulated_lacks(device, TARE_LACK_GRAPHS, error);
 	if (status < 0)
 		return status;
 	if (queue->recording)
@@ -102,10 +101,8 @@ int simulated_graph_record(struct simulated_queue *queue, const struct tare_oper
 	int status = 0;
 	if (!node || (event && !made))
 		status = tare_fail(error, ENOMEM, "out of memory");
-	if (status == 0)
-		status = simulated_command_fill(node, operation, error);
-	if (status == 0)
-		status = simulated_cost(queue, node, &work, error);
+	status = status ?: simulated_command_fill(node, operation, error);
+	status = status ?: simulated_cost(queue, node, &work, error);
 	if (status == 0 && (work.before_ps || work.during_ps))
 		status = tare_fail(error, ENOTSUP, "copies of pageable memory cannot be recorded");
 	if (status < 0) {
@@ -299,8 +296,7 @@ int simulated_graph_launch(struct tare_graph *base, struct tare_queue *queue_bas
 	struct simulated_device *device = (struct simulated_device *)base->device;
 	int status = simulated_check(device, error);
 
-	if (status == 0)
-		status = make_instances(graph, queue->timed, error);
+	status = status ?: make_instances(graph, queue->timed, error);
 	if (status < 0)
 		return status;
 	struct tare_event *made = NULL;

@@ -208,8 +208,7 @@ int simulated_launch_cost(struct simulated_command *command, struct tare_error *
 	int64_t migration_ps = 0;
 	int status = check_grid(command, &groups, &items, error);
 
-	if (status == 0)
-		status = check_types(command, error);
+	status = status ?: check_types(command, error);
 	if (status == 0)
 		status =
 		    cost_value(command, kernel->repeat_argument, "repeat", &repeat.count, error);
@@ -220,8 +219,7 @@ int simulated_launch_cost(struct simulated_command *command, struct tare_error *
 	uint64_t all = 0;
 	if (status == 0 && __builtin_mul_overflow(groups, items, &all))
 		all = UINT64_MAX;
-	if (status == 0)
-		status = check_memories(command, all, &migration_ps, error);
+	status = status ?: check_memories(command, all, &migration_ps, error);
 	if (status < 0)
 		return status;
 	tare_model_kernel_cost(command->device->script, kernel, groups,

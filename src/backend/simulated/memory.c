@@ -85,10 +85,8 @@ int simulated_memory_create(struct tare_device *base, enum tare_memory_kind kind
 	struct simulated_device *device = (struct simulated_device *)base;
 	int status = simulated_check(device, error);
 
-	if (status == 0)
-		status = check_kind(device, kind, error);
-	if (status == 0)
-		status = check_room(device, kind, bytes, error);
+	status = status ?: check_kind(device, kind, error);
+	status = status ?: check_room(device, kind, bytes, error);
 	if (status < 0)
 		return status;
 	struct simulated_memory *memory = memory_new(device, kind, bytes);

@@ -50,8 +50,7 @@ int simulated_queue_create(struct tare_device *base, const struct tare_queue_opt
 	const struct tare_script_queue *script = &device->script->queue;
 	int status = simulated_check(device, error);
 
-	if (status == 0)
-		status = check_options(device, options, error);
+	status = status ?: check_options(device, options, error);
 	if (status < 0)
 		return status;
 	struct simulated_queue *queue = queue_new(device);

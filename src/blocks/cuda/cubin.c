@@ -213,10 +213,8 @@ int tare_cubin_read(uint8_t *data, size_t bytes, struct tare_cubin *cubin)
 
 	*cubin = (struct tare_cubin){ .data = data, .bytes = bytes };
 	int status = look(cubin, &view);
-	if (status == 0)
-		status = take_functions(cubin, &view);
-	if (status == 0)
-		status = take_lines(cubin, &view);
+	status = status ?: take_functions(cubin, &view);
+	status = status ?: take_lines(cubin, &view);
 	return status;
 }
 

@@ -191,8 +191,7 @@ int tare_exact_work_out(const struct tare_pc_samples *samples, struct tare_sampl
 	if (!exact->graphs && !tare_sampled_is_looped(kernel))
 		exact->whole = exact->begun == exact->warps ? TARE_EXACT_WHOLE : TARE_EXACT_DIFFERS;
 	status = sum_opcodes(kernel, exact);
-	if (status == 0)
-		status = sum_blocks(kernel, exact);
+	status = status ?: sum_blocks(kernel, exact);
 	return status == 0 ? sum_lines(kernel, exact) : status;
 }
 

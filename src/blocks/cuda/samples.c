@@ -444,8 +444,7 @@ static int join(struct reading *reading)
 		status = kernel->function ? place_code(kernel, reading->met + from, to - from)
 		                          : place_met(kernel, reading->met + from, to - from);
 		from = to;
-		if (status == 0)
-			status = tare_sampled_kernel_work_out(kernel);
+		status = status ?: tare_sampled_kernel_work_out(kernel);
 		if (status == 0 && kernel->exact)
 			status = tare_exact_work_out(samples, kernel, reading->hashes[i]);
 		tare_stalls_add(&samples->stalls, &kernel->stalls);
@@ -477,10 +476,8 @@ int tare_pc_samples_read(const char *folder, struct tare_pc_samples *samples,
 	*samples = (struct tare_pc_samples){ 0 };
 	if (stream && place >= 0)
 		status = read_files(&reading, place, stream);
-	if (status == 0)
-		status = read_modules(&reading, place);
-	if (status == 0)
-		status = join(&reading);
+	status = status ?: read_modules(&reading, place);
+	status = status ?: join(&reading);
 	if (status == 0 && samples->kernel_count)
 		qsort(samples->kernels, samples->kernel_count, sizeof *samples->kernels,
 		      compare_kernels);

@@ -231,8 +231,7 @@ static int make(const char *folder, const char *device, const struct tare_blocks
 	if (status == 0)
 		status = compile(folder, device, path, build->options,
 		                 build->language == BLOCKS_SPIRV, &why);
-	if (status == 0)
-		status = take_apart(folder, device, &why);
+	status = status ?: take_apart(folder, device, &why);
 	if (status == 0)
 		return add_kernels(folder, device, build, models);
 	struct tare_blocks_model *model = add(models, device, build);

@@ -290,8 +290,7 @@ int tare_blocks_module_read(const void *data, size_t bytes, struct tare_blocks_m
 	if (module->words.address_bits != 64)
 		return tare_fail(error, ENOTSUP, "the module's addresses do not have 64 bits");
 	status = read_types(module, error);
-	if (status == 0)
-		status = make_room(module, error);
+	status = status ?: make_room(module, error);
 	if (status < 0)
 		return status;
 	for (size_t at = SPIRV_HEADER_WORDS; at < module->words.count;

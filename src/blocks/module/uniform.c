@@ -236,8 +236,7 @@ bool tare_blocks_ways(const struct tare_blocks_module *module,
 	for (uint32_t i = 0; i < function->blocks; i++)
 		ways[i] = (struct tare_blocks_way){ .likely = 500 };
 	int status = graph_make(module, function, &finding.graph);
-	if (status == 0)
-		status = fill(&finding);
+	status = status ?: fill(&finding);
 	graph_free(&finding.graph);
 	return status != -ENOMEM;
 }

@@ -111,10 +111,8 @@ static int warm_up(const struct trying *trying, uint32_t index, struct tare_bloc
 	struct tare_blocks_set *set = &trying->trials->sets[index];
 	int status = start(trying, set, BLOCKS_STAGE_COLLECT, true, true, given, error);
 
-	if (status == 0)
-		status = explain(set, error);
-	if (status == 0)
-		status = tare_blocks_trial_read(trying->trials, index, UINT32_MAX, given, error);
+	status = status ?: explain(set, error);
+	status = status ?: tare_blocks_trial_read(trying->trials, index, UINT32_MAX, given, error);
 	if (status == 0 && set->why.code == 0 && given->signal && index > 0)
 		tare_fail(&set->why, ECHILD, "signal %d ends the program with these options",
 		          given->signal);
@@ -150,8 +148,7 @@ static int round_of(const struct trying *trying, uint32_t round, struct tare_err
 			continue;
 		status = start(trying, set, BLOCKS_STAGE_COLLECT, true, false, &given, error);
 		tare_blocks_forget_counts(&set->place);
-		if (status == 0)
-			status = tare_blocks_trial_read(trials, index, round, &given, error);
+		status = status ?: tare_blocks_trial_read(trials, index, round, &given, error);
 	}
 	return status;
 }
@@ -239,8 +236,7 @@ int tare_blocks_try(const struct tare_blocks_trying *how, const char *const *opt
 	*trials = (struct tare_blocks_trials){ .trace = { .lock = -1 } };
 	int status = make_sets(&trying, options, sets, error);
 	tell(&trying, "options: each set is run to see what it gives");
-	if (status == 0)
-		status = warm_all(&trying, error);
+	status = status ?: warm_all(&trying, error);
 	for (uint32_t i = 0; status == 0 && i < how->rounds && !trials->stopped; i++) {
 		snprintf(text, sizeof text, "options: round %u of %u", i + 1, how->rounds);
 		tell(&trying, text);

@@ -386,14 +386,12 @@ static int write_counted(const struct tare_blocks_document *document,
 	fputc('\n', file);
 	int status = write_blocks(kernel, verbose, file);
 	fputc('\n', file);
-	if (status == 0)
-		status = write_lines(kernel, verbose, file);
+	status = status ?: write_lines(kernel, verbose, file);
 	struct tare_blocks_told told;
 	int made = tare_blocks_told_make(kernel, &told);
 	if (status == 0)
 		status = made;
-	if (status == 0)
-		status = write_loops(kernel, &told.sampled, verbose, file);
+	status = status ?: write_loops(kernel, &told.sampled, verbose, file);
 	if (status == 0)
 		tare_blocks_told_text(&told, file);
 	tare_blocks_told_free(&told);

@@ -37,8 +37,7 @@ static int measure(struct tare_run *run, const void *context, struct tare_error 
 		status = tare_peaks_load(&run->result->devices[0], peaks, &options.peaks, error);
 	if (status < 0)
 		tare_error_prefix(error, "--peaks");
-	if (status == 0)
-		status = tare_measure_overlap(run, &options, &log, error);
+	status = status ?: tare_measure_overlap(run, &options, &log, error);
 	if (log && (status == -EINVAL || ((const struct context *)context)->warns))
 		tare_print_build_log(log);
 	free(log);

@@ -290,8 +290,7 @@ static int measure_one(struct session *session, measure_function *measure, const
 	if (!run.result)
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = open_member(session, session->now, &why);
-	if (status == 0)
-		status = measure_open(session, &run, measure, context, &why);
+	status = status ?: measure_open(session, &run, measure, context, &why);
 	close_member(&session->members[session->now]);
 	kept = settle(session, &run, status, &why);
 	if (kept < 0)

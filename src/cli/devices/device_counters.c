@@ -172,8 +172,7 @@ static void list(struct tare_text *text, const struct tare_settings *settings,
 	tare_text_column(listing.table, "sampling, unit", 0);
 	tare_text_column(listing.table, "tells", 0);
 	tare_text_column(listing.table, "description", TARE_COLUMN_CUT);
-	if (status == 0)
-		status = backend->counters(driver, entry->index, &visitor, &why);
+	status = status ?: backend->counters(driver, entry->index, &visitor, &why);
 	if (driver)
 		backend->driver_close(driver);
 	if (status < 0 || listing.groups == 0) {

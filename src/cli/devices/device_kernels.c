@@ -135,11 +135,9 @@ static int build(const struct tare_settings *settings, const struct tare_device_
 	bool lost = false;
 	int status = backend->driver_open(tare_device_script(settings->device), &driver, error);
 
-	if (status == 0)
-		status = backend->device_open(driver, entry->index, &device, error);
+	status = status ?: backend->device_open(driver, entry->index, &device, error);
 	tare_build_guard(settings, true);
-	if (status == 0)
-		status = tare_kernels_list(device, &kernel, entry->kernels, log, error);
+	status = status ?: tare_kernels_list(device, &kernel, entry->kernels, log, error);
 	tare_build_guard(settings, false);
 	if (device) {
 		lost = device->lost;

@@ -89,8 +89,7 @@ static int set_script(const char *script, struct tare_error *error)
 	int status =
 	    read ? tare_script_read(script, read, error) : tare_fail(error, ENOMEM, "no memory");
 
-	if (status == 0)
-		status = tare_script_check_levelzero(read, script, error);
+	status = status ?: tare_script_check_levelzero(read, script, error);
 	free(read);
 	if (status == 0 && (!realpath(script, path) || setenv(SCRIPT, path, 1) != 0))
 		status = tare_fail(error, errno, "%s: %s", script, strerror(errno));
@@ -106,8 +105,7 @@ int tare_ze_cpu_use(struct tare_settings *settings, struct tare_error *error)
 	if (!settings->ze_cpu)
 		return TARE_EXIT_OK;
 	status = settings->ze_cpu[0] ? set_script(settings->ze_cpu, error) : 0;
-	if (status == 0)
-		status = add_driver(error);
+	status = status ?: add_driver(error);
 	if (status < 0)
 		return TARE_EXIT_FAILED;
 	if (!settings->device_given && settings->command->budget_ns > 0)

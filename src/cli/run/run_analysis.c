@@ -38,8 +38,7 @@ static int compute(const struct tare_recording *recording, struct tare_progress 
 	say(progress, "where the time went");
 	if (status == 0 && findings)
 		status = find_asked(recording, view, &asked, error);
-	if (status == 0)
-		status = tare_ledgers_compute_with(recording, view, &asked, &a->ledgers, error);
+	status = status ?: tare_ledgers_compute_with(recording, view, &asked, &a->ledgers, error);
 	say(progress, "tables");
 	if (status == 0)
 		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
@@ -49,8 +48,7 @@ static int compute(const struct tare_recording *recording, struct tare_progress 
 	if (status == 0 && findings)
 		status = tare_findings_find_knowing(recording, view, &a->ledgers, &a->tables,
 		                                    &known, &a->findings, error);
-	if (status == 0)
-		status = tare_phases_compute(recording, view, &a->phases, error);
+	status = status ?: tare_phases_compute(recording, view, &a->phases, error);
 	if (status == 0 && recording->stack_count > 0)
 		status = tare_symbols_open(recording, &a->symbols, error);
 	if (status == 0 && recording->stack_count > 0)

@@ -448,22 +448,17 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	if (bandwidth.lines & BOTH_LINES)
 		bandwidth.lines |= BOTH_LINES;
 	status = tare_bench_open(run, FIT_NS, &bandwidth.bench, error);
-	if (status == 0)
-		status = bound_by_budget(&bandwidth, error);
-	if (status == 0)
-		status = bandwidth_open_buffers(&bandwidth, error);
-	if (status == 0)
-		status = bandwidth_open_kernel(&bandwidth, error);
+	status = status ?: bound_by_budget(&bandwidth, error);
+	status = status ?: bandwidth_open_buffers(&bandwidth, error);
+	status = status ?: bandwidth_open_kernel(&bandwidth, error);
 	tare_run_restart(run);
-	if (status == 0)
-		status = measure(&bandwidth, error);
+	status = status ?: measure(&bandwidth, error);
 	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	bandwidth_close_buffers(&bandwidth);
 	tare_kernel_free(bandwidth.kernel);
 	tare_module_free(bandwidth.module);
 	tare_bench_close(&bandwidth.bench);
-	if (status == 0)
-		status = fail_if_wrong(run->result, error);
+	status = status ?: fail_if_wrong(run->result, error);
 	return status;
 }

@@ -241,8 +241,7 @@ int bandwidth_fill(struct bandwidth *bandwidth, enum buffer buffer, uint64_t byt
 	while (status == 0 && *filled < bytes) {
 		uint64_t step = bytes - *filled < FILL_STEP ? bytes - *filled : FILL_STEP;
 		status = bandwidth_check_interrupt(bandwidth, error);
-		if (status == 0)
-			status = fill_part(bandwidth, buffer, *filled, step, error);
+		status = status ?: fill_part(bandwidth, buffer, *filled, step, error);
 		if (status == 0)
 			*filled += step;
 	}

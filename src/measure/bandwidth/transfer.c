@@ -102,10 +102,8 @@ static int sample_apart(struct transfer *transfer, int64_t *host, int64_t *devic
 	struct tare_bench *bench = &transfer->bandwidth->bench;
 	int status = tare_bench_turn_to(bench->plain, &transfer->operation, error);
 
-	if (status == 0)
-		status = time_on_host(transfer, bench->plain, NULL, host, error);
-	if (status == 0)
-		status = tare_bench_turn_to(bench->timed, &transfer->operation, error);
+	status = status ?: time_on_host(transfer, bench->plain, NULL, host, error);
+	status = status ?: tare_bench_turn_to(bench->timed, &transfer->operation, error);
 	return status < 0 ? status
 	                  : tare_bench_batch_ps(bench, &transfer->operation, transfer->batch,
 	                                        device, error);
@@ -133,8 +131,7 @@ int transfer_sample(struct tare_measurement *measurement, int64_t *values, struc
 	begin = tare_device_now(bench->device);
 	status = time_on_host(transfer, bench->timed, &event, host, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, host_ns, device, error);
+	status = status ?: tare_bench_duration_ps(bench, event, host_ns, device, error);
 	tare_event_free(event);
 	return refuse_if_too_long(measurement, status, error);
 }
@@ -199,12 +196,10 @@ int transfer_prepare(struct transfer *transfer, struct tare_measurement *measure
 	    transfer->bandwidth->run->simulated && transfer->bytes >= BANDWIDTH_LARGE;
 	transfer_mark_unstamped(transfer, measurement);
 	status = tare_bench_run(bench->plain, &copy, error);
-	if (status == 0)
-		status = bandwidth_check_interrupt(transfer->bandwidth, error);
+	status = status ?: bandwidth_check_interrupt(transfer->bandwidth, error);
 	if (status == 0 && bench->timed != bench->plain)
 		status = tare_bench_run(bench->timed, &copy, error);
-	if (status == 0)
-		status = bandwidth_check_interrupt(transfer->bandwidth, error);
+	status = status ?: bandwidth_check_interrupt(transfer->bandwidth, error);
 	if (status == 0)
 		status =
 		    bandwidth_poison(transfer->bandwidth, transfer->operation.destination, error);
@@ -220,8 +215,7 @@ static int begin_copy(struct tare_measurement *measurement, struct tare_error *e
 	bool from_host = transfer->source < DEVICE_SOURCE;
 	int status = transfer_need(transfer, transfer->source, error);
 
-	if (status == 0)
-		status = transfer_need(transfer, transfer->sink, error);
+	status = status ?: transfer_need(transfer, transfer->sink, error);
 	if (status < 0)
 		return status;
 	transfer->operation = (struct tare_operation){

@@ -83,11 +83,9 @@ static int time_alone(struct transfer *transfer, const struct direction *directi
 	int status = tare_append(direction->queue, &direction->copy, &event, error);
 	int64_t host_ns;
 
-	if (status == 0)
-		status = tare_finish(direction->queue, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(direction->queue, TARE_LIMIT_DEFAULT_NS, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, host_ns, ps, error);
+	status = status ?: tare_bench_duration_ps(bench, event, host_ns, ps, error);
 	tare_event_free(event);
 	return status;
 }
@@ -241,8 +239,7 @@ static int run_once(struct transfer *transfer, struct direction directions[2],
 
 	directions_of(transfer, directions);
 	status = run_both(bench, directions, error);
-	if (status == 0)
-		status = read_stamps(bench, directions, error);
+	status = status ?: read_stamps(bench, directions, error);
 	if (status == 0)
 		find_common(directions);
 	for (int d = 0; d < 2; d++)
@@ -305,8 +302,7 @@ static int begin_both(struct tare_measurement *measurement, struct tare_error *e
 	}
 	if (status == 0)
 		guess_copies(transfer, alone_ps);
-	if (status == 0)
-		status = choose_copies(transfer, directions, error);
+	status = status ?: choose_copies(transfer, directions, error);
 	// The steps of the clock at both ends of about this many copies.
 	for (size_t i = 0; status == 0 && i < 2; i++)
 		measurement->figures[i].quantum =

@@ -35,8 +35,7 @@ static int begin_first_touch(struct tare_measurement *measurement, struct tare_e
 
 	transfer->batch = 1;
 	transfer_mark_unstamped(transfer, measurement);
-	if (status == 0)
-		status = renew(transfer, error);
+	status = status ?: renew(transfer, error);
 	if (status < 0)
 		return status;
 	copy = transfer->operation;

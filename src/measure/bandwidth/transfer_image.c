@@ -42,8 +42,7 @@ static int begin_image(struct tare_measurement *measurement, struct tare_error *
 		fill.source =
 		    (struct tare_span){ bandwidth->buffers[HEAP_SOURCE], 0, transfer->bytes };
 		fill.destination = image;
-		if (status == 0)
-			status = tare_bench_run(bandwidth->bench.plain, &fill, error);
+		status = status ?: tare_bench_run(bandwidth->bench.plain, &fill, error);
 	}
 	if (status < 0)
 		return status;

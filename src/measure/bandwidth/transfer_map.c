@@ -75,8 +75,7 @@ static int begin_map(struct tare_measurement *measurement, struct tare_error *er
 		         "%s", bench->unstamped);
 	if (!read)
 		status = bandwidth_poison(transfer->bandwidth, span_of(transfer), error);
-	if (status == 0)
-		status = try_map(transfer, TARE_MAP_READ, error);
+	status = status ?: try_map(transfer, TARE_MAP_READ, error);
 	if (status == 0 && !read)
 		status = try_map(transfer, TARE_MAP_WRITE, error);
 	return status;
@@ -106,15 +105,12 @@ static int sample_map(struct tare_measurement *measurement, int64_t *values,
 	if (read) {
 		status = map(transfer, TARE_MAP_READ, timed, error);
 		values[0] = tare_host_elapsed_ns(begin, tare_device_now(bench->device)) * 1000;
-		if (status == 0)
-			status = unmap(transfer, NULL, error);
+		status = status ?: unmap(transfer, NULL, error);
 	} else {
 		status = map(transfer, TARE_MAP_WRITE | TARE_MAP_DISCARD, NULL, error);
-		if (status == 0)
-			status = write_mapped(transfer, error);
+		status = status ?: write_mapped(transfer, error);
 		begin = tare_device_now(bench->device);
-		if (status == 0)
-			status = unmap(transfer, timed, error);
+		status = status ?: unmap(transfer, timed, error);
 		values[0] = tare_host_elapsed_ns(begin, tare_device_now(bench->device)) * 1000;
 	}
 	if (status == 0 && event) {

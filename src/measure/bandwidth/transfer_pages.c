@@ -117,8 +117,7 @@ static int begin_touched(struct tare_measurement *measurement, struct tare_error
 
 	if (status == 0)
 		status = transfer_need(transfer, to_device ? DEVICE_SINK : DEVICE_SOURCE, error);
-	if (status == 0)
-		status = make_pages(transfer, &host, error);
+	status = status ?: make_pages(transfer, &host, error);
 	if (status < 0)
 		return status;
 	uint8_t *at = (uint8_t *)host.memory->host + host.offset_bytes;
@@ -143,10 +142,8 @@ static int begin_first(struct tare_measurement *measurement, struct tare_error *
 
 	transfer->batch = 1;
 	transfer_mark_unstamped(transfer, measurement);
-	if (status == 0)
-		status = transfer_need(transfer, DEVICE_SOURCE, error);
-	if (status == 0)
-		status = make_pages(transfer, &host, error);
+	status = status ?: transfer_need(transfer, DEVICE_SOURCE, error);
+	status = status ?: make_pages(transfer, &host, error);
 	if (status < 0)
 		return status;
 	set_operation(transfer, host);

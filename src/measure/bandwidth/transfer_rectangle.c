@@ -30,8 +30,7 @@ static int begin_rectangle(struct tare_measurement *measurement, struct tare_err
 	struct tare_memory *source, *sink;
 	int status = transfer_need(transfer, transfer->source, error);
 
-	if (status == 0)
-		status = transfer_need(transfer, transfer->sink, error);
+	status = status ?: transfer_need(transfer, transfer->sink, error);
 	if (status < 0)
 		return status;
 	source = bandwidth->buffers[transfer->source];

@@ -124,12 +124,10 @@ static int begin_shared(struct tare_measurement *measurement, struct tare_error 
 
 	if (!is_back(transfer))
 		transfer_mark_unstamped(transfer, measurement);
-	if (status == 0)
-		status = transfer_make(transfer, TARE_MEMORY_SHARED, false, error);
+	status = status ?: transfer_make(transfer, TARE_MEMORY_SHARED, false, error);
 	if (status == 0 && advice != TARE_ADVISE_NONE)
 		status = tare_memory_advise(shared_of(transfer), advice, error);
-	if (status == 0)
-		status = place_on_host(transfer, error);
+	status = status ?: place_on_host(transfer, error);
 	if (status < 0)
 		return status;
 	transfer->operation = launch_of(transfer);
@@ -137,8 +135,7 @@ static int begin_shared(struct tare_measurement *measurement, struct tare_error 
 		struct tare_operation move = migration(transfer, is_back(transfer));
 		status = tare_bench_run(queue_of(transfer), &move, error);
 	}
-	if (status == 0)
-		status = tare_bench_run(queue_of(transfer), &transfer->operation, error);
+	status = status ?: tare_bench_run(queue_of(transfer), &transfer->operation, error);
 	if (status < 0)
 		return status;
 	if (!is_back(transfer))
@@ -223,8 +220,7 @@ static int sample_back(struct tare_measurement *measurement, int64_t *values,
 		status = tare_append(queue_of(transfer), &move, NULL, error);
 	if (status == 0 && transfer->line == TARE_LINE_SHARED_BACK_PREFETCH)
 		status = tare_finish(queue_of(transfer), TARE_LIMIT_NATIVE, error);
-	if (status == 0)
-		status = touch(transfer, false, error);
+	status = status ?: touch(transfer, false, error);
 	values[0] = tare_host_elapsed_ns(begin, tare_device_now(device)) * 1000;
 	transfer->samples++;
 	return status;

@@ -76,10 +76,8 @@ int tare_bench_span_ps(const struct tare_bench *bench, struct tare_event *first,
 	int status = tare_bench_can_tell(bench, host_ns, error);
 	int64_t ticks;
 
-	if (status == 0)
-		status = tare_event_stamps(first, &begin, error);
-	if (status == 0)
-		status = tare_event_stamps(last, &end, error);
+	status = status ?: tare_event_stamps(first, &begin, error);
+	status = status ?: tare_event_stamps(last, &end, error);
 	if (status < 0)
 		return status;
 	if (!tare_stamps_have(&begin, TARE_STAMP_START) || !tare_stamps_have(&end, TARE_STAMP_END))
@@ -112,14 +110,10 @@ static int try_stamps(struct tare_bench *bench, struct tare_error *error)
 	int64_t ps;
 	int status = tare_clock_rate(bench->device, TARE_CLOCK_STAMPS, &bench->rate, error);
 
-	if (status == 0)
-		status = tare_append(bench->timed, &marker, &event, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
-	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, 0, &ps, error);
-	if (status == 0)
-		status = tare_event_stamps(event, &stamps, error);
+	status = status ?: tare_append(bench->timed, &marker, &event, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_bench_duration_ps(bench, event, 0, &ps, error);
+	status = status ?: tare_event_stamps(event, &stamps, error);
 	if (status == 0)
 		bench->brackets = stamps.brackets_engine;
 	tare_event_free(event);
@@ -140,10 +134,8 @@ static int check_mapping(struct tare_bench *bench, struct tare_error *error)
 		struct tare_event *event = NULL;
 		struct tare_host_time before = tare_device_now(bench->device);
 		status = tare_append(bench->timed, &marker, &event, error);
-		if (status == 0)
-			status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
-		if (status == 0)
-			status = tare_event_stamps(event, &stamps, error);
+		status = status ?: tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+		status = status ?: tare_event_stamps(event, &stamps, error);
 		if (status == 0)
 			tare_clock_track_check(track, &stamps, before,
 			                       tare_device_now(bench->device));
@@ -165,10 +157,8 @@ static int try_gate(struct tare_bench *bench, struct tare_error *error)
 	struct tare_gate *gate = NULL;
 	int status = tare_gate_shut(bench->timed, &gate, error);
 
-	if (status == 0)
-		status = tare_append(bench->timed, &marker, NULL, error);
-	if (status == 0)
-		status = tare_gate_open(gate, error);
+	status = status ?: tare_append(bench->timed, &marker, NULL, error);
+	status = status ?: tare_gate_open(gate, error);
 	if (status == 0) {
 		bench->gate_capacity = gate->capacity;
 		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
@@ -204,8 +194,7 @@ static int open_queues(struct tare_bench *bench, struct tare_error *error)
 		return status;
 	options.timed = true;
 	status = tare_queue_create(bench->device, &options, &bench->timed, &why);
-	if (status == 0)
-		status = try_stamps(bench, &why);
+	status = status ?: try_stamps(bench, &why);
 	if (tare_device_is_gone(status)) {
 		*error = why;
 		return status;

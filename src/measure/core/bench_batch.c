@@ -79,8 +79,7 @@ static int time_round(const struct tare_bench *bench, const struct tare_operatio
 		status = tare_finish(bench->timed, gate ? TARE_LIMIT_DEFAULT_NS : TARE_LIMIT_NATIVE,
 		                     error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
-		status = add_up(bench, events, count, host_ns, ps, error);
+	status = status ?: add_up(bench, events, count, host_ns, ps, error);
 	for (uint32_t i = 0; i < count; i++)
 		tare_event_free(events[i]);
 	tare_gate_free(gate);

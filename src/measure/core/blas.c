@@ -40,14 +40,12 @@ int tare_blas_batch_ps(const struct tare_bench *bench, const struct tare_product
 
 	if (batch > 1 && bench->gated)
 		status = tare_gate_shut(bench->timed, &gate, error);
-	if (status == 0)
-		status = tare_append(bench->timed, &marker, &first, error);
+	status = status ?: tare_append(bench->timed, &marker, &first, error);
 	for (uint32_t i = 0; status == 0 && i < batch; i++)
 		status = append_one(bench, product, i + 1 == batch ? &last : NULL, error);
 	opened = gate ? tare_gate_open(gate, status < 0 ? NULL : error) : 0;
 	status = status < 0 ? status : opened;
-	if (status == 0)
-		status = tare_submit(bench->timed, error);
+	status = status ?: tare_submit(bench->timed, error);
 	status = status < 0 ? tare_bench_settle(bench->timed, status, error)
 	                    : tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)

@@ -39,8 +39,7 @@ static int open_probe(struct tare_device *device, struct probe *probe, struct ta
 		kind = TARE_MEMORY_PAGEABLE;
 		status = tare_memory_create(device, kind, PROBE_BYTES, &probe->sent, error);
 	}
-	if (status == 0)
-		status = tare_memory_create(device, kind, PROBE_BYTES, &probe->received, error);
+	status = status ?: tare_memory_create(device, kind, PROBE_BYTES, &probe->received, error);
 	if (status == 0)
 		status = tare_memory_create(device, TARE_MEMORY_DEVICE, PROBE_BYTES, &probe->there,
 		                            error);
@@ -86,12 +85,9 @@ static int run(struct probe *probe, struct tare_error *error)
 
 	back.source = there.destination;
 	back.destination = (struct tare_span){ probe->received, 0, PROBE_BYTES };
-	if (status == 0)
-		status = tare_append(probe->queue, &back, &probe->event, error);
-	if (status == 0)
-		status = tare_submit(probe->queue, error);
-	if (status == 0)
-		status = tare_event_wait(probe->event, PROBE_LIMIT_NS, error);
+	status = status ?: tare_append(probe->queue, &back, &probe->event, error);
+	status = status ?: tare_submit(probe->queue, error);
+	status = status ?: tare_event_wait(probe->event, PROBE_LIMIT_NS, error);
 	return status;
 }
 

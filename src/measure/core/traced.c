@@ -79,8 +79,7 @@ int tare_traced_mean_ps(const struct tare_bench *bench, uint32_t count,
 	host_ns = tare_host_elapsed_ns(began, tare_device_now(bench->device));
 	status = end(bench, status, error);
 	for (uint32_t i = 0; i < count; i++) {
-		if (status == 0)
-			status = tare_bench_duration_ps(bench, events[i], host_ns, &one, error);
+		status = status ?: tare_bench_duration_ps(bench, events[i], host_ns, &one, error);
 		sum += one;
 		tare_event_free(events[i]);
 	}

@@ -48,8 +48,7 @@ static int run_calls(struct latency_task *task, bool kernel, int64_t limit_ns,
 		struct tare_operation call = operation_of(&task->calls[i]);
 		if (i && kernel)
 			status = tare_append(bench->plain, &launch, NULL, error);
-		if (status == 0)
-			status = tare_append(bench->plain, &call, NULL, error);
+		status = status ?: tare_append(bench->plain, &call, NULL, error);
 	}
 	status = status < 0 ? tare_bench_settle(bench->plain, status, error)
 	                    : tare_finish(bench->plain, limit_ns, error);

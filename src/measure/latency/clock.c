@@ -78,11 +78,9 @@ int latency_sample_device_clock(struct latency_task *task, int64_t *values,
 		status = tare_append(bench->timed, &marker, &events[i], error);
 	if (status == 0 && gate)
 		status = tare_gate_open(gate, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
-		status = smallest_step(bench, events, &step, error);
+	status = status ?: smallest_step(bench, events, &step, error);
 	if (status == 0)
 		status = tare_bench_span_ps(bench, events[0], events[LATENCY_MARKERS - 1], host_ns,
 		                            &span, error);

@@ -31,8 +31,7 @@ static int calibrate(struct latency_task *task, struct tare_error *error)
 
 	copy.blocking = false;
 	status = tare_bench_run(bench->timed, &copy, error);
-	if (status == 0)
-		status = tare_bench_batch_ps(bench, &copy, 1, &ps, error);
+	status = status ?: tare_bench_batch_ps(bench, &copy, 1, &ps, error);
 	if (status < 0)
 		return status;
 	task->batch = tare_bench_batch(bench, &copy, ps);
@@ -77,8 +76,7 @@ int latency_sample_copy(struct latency_task *task, int64_t *values, struct tare_
 	int status = tare_bench_turn_to(bench->plain, &copy, error);
 
 	begin = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_append(bench->plain, &copy, NULL, error);
+	status = status ?: tare_append(bench->plain, &copy, NULL, error);
 	values[0] = latency_ps(begin, tare_device_now(bench->device), 1);
 	if (status < 0 || !bench->stamped)
 		return status;

@@ -60,8 +60,7 @@ int latency_begin_wait(struct latency_task *task, struct tare_error *error)
 	struct tare_bench *bench = &task->latency->bench;
 	int status = tare_append(bench->plain, &marker, &task->event, error);
 
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(bench->plain, TARE_LIMIT_DEFAULT_NS, error);
 	return status < 0 ? status : tare_event_wait(task->event, TARE_LIMIT_DEFAULT_NS, error);
 }
 
@@ -73,8 +72,7 @@ int latency_sample_wait(struct latency_task *task, int64_t *values, struct tare_
 
 	for (size_t i = 0; status == 0 && i < LATENCY_CALLS; i++)
 		status = tare_append(bench->plain, &marker, &task->events[i], error);
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
 	begin = tare_device_now(bench->device);
 	for (size_t i = 0; status == 0 && i < LATENCY_CALLS; i++)
 		status = tare_event_wait(task->events[i], TARE_LIMIT_NATIVE, error);
@@ -101,14 +99,12 @@ int latency_sample_record(struct latency_task *task, int64_t *values, struct tar
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
 		status = tare_append(bench->plain, &marker, &events[i], error);
 	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
 	begin = tare_device_now(bench->device);
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
 		status = tare_append(bench->plain, &marker, NULL, error);
 	values[1] = latency_ps(begin, tare_device_now(bench->device), task->batch);
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
 	for (uint32_t i = 0; i < task->batch; i++)
 		tare_event_free(events[i]);
 	return status;
@@ -124,29 +120,21 @@ int latency_sample_across(struct latency_task *task, int64_t *values, struct tar
 	struct tare_gate *gate = NULL;
 	int status = bench->gated ? tare_gate_shut(bench->timed, &gate, error) : 0;
 
-	if (status == 0)
-		status = tare_append(bench->timed, &marker, &first, error);
+	status = status ?: tare_append(bench->timed, &marker, &first, error);
 	waiting.waits = &first;
 	waiting.wait_count = 1;
-	if (status == 0)
-		status = tare_append(bench->second, &waiting, &second, error);
-	if (status == 0)
-		status = tare_submit(bench->timed, error);
-	if (status == 0)
-		status = tare_submit(bench->second, error);
+	status = status ?: tare_append(bench->second, &waiting, &second, error);
+	status = status ?: tare_submit(bench->timed, error);
+	status = status ?: tare_submit(bench->second, error);
 	if (status == 0 && gate)
 		status = tare_gate_open(gate, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
-	if (status == 0)
-		status = tare_finish(bench->second, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(bench->second, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = tare_bench_can_tell(
 		    bench, tare_host_elapsed_ns(begin, tare_device_now(bench->device)), error);
-	if (status == 0)
-		status = tare_event_stamps(first, &before, error);
-	if (status == 0)
-		status = tare_event_stamps(second, &after, error);
+	status = status ?: tare_event_stamps(first, &before, error);
+	status = status ?: tare_event_stamps(second, &after, error);
 	if (status == 0 && (!tare_stamps_have(&before, TARE_STAMP_END) ||
 	                    !tare_stamps_have(&after, TARE_STAMP_START)))
 		status =
@@ -232,13 +220,10 @@ static int run_callback(struct tare_bench *bench, struct callback *callback,
 	int status = bench->gated ? tare_gate_shut(bench->timed, &gate, error) : 0;
 
 	*begin = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_append(bench->timed, &marker, event, error);
-	if (status == 0)
-		status = tare_event_callback(*event, on_event, callback, error);
+	status = status ?: tare_append(bench->timed, &marker, event, error);
+	status = status ?: tare_event_callback(*event, on_event, callback, error);
 	*registered = status == 0;
-	if (status == 0)
-		status = tare_submit(bench->timed, error);
+	status = status ?: tare_submit(bench->timed, error);
 	if (gate) {
 		struct tare_error later;
 		int opened;
@@ -273,8 +258,7 @@ int latency_sample_callback(struct latency_task *task, int64_t *values, struct t
 	callback->device = bench->device;
 	tare_clock_track_update(&bench->track);
 	status = run_callback(bench, callback, &event, &begin, &registered, error);
-	if (status == 0)
-		status = wait_for(callback, error);
+	status = status ?: wait_for(callback, error);
 	if (status == 0) {
 		values[0] = latency_ps(begin, callback->entered, 1);
 		if (!tare_clock_track_unmapped(&bench->track) &&

@@ -82,10 +82,8 @@ int latency_launch_and_wait(struct tare_queue *queue, const struct tare_operatio
 	int status = tare_bench_turn_to(queue, launch, error);
 
 	begin = tare_device_now(queue->device);
-	if (status == 0)
-		status = tare_append(queue, launch, NULL, error);
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_append(queue, launch, NULL, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_NATIVE, error);
 	*ps = latency_ps(begin, tare_device_now(queue->device), 1);
 	return status;
 }

@@ -45,8 +45,7 @@ int latency_sample_graph(struct latency_task *task, int64_t *values, struct tare
 	struct tare_host_time begin = tare_device_now(bench->device);
 	int status = tare_graph_launch(task->graph, bench->plain, NULL, error);
 
-	if (status == 0)
-		status = tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(bench->plain, TARE_LIMIT_NATIVE, error);
 	values[0] = latency_ps(begin, tare_device_now(bench->device), task->batch);
 	return status;
 }

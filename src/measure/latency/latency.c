@@ -172,10 +172,8 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	struct latency latency = { .run = run, .coarse = options && options->coarse };
 	int status = tare_run_begin(run, TARE_LATENCY_BUDGET_NS, error);
 
-	if (status == 0)
-		status = tare_bench_open(run, FIT_NS, &latency.bench, error);
-	if (status == 0)
-		status = open_kernel(&latency, error);
+	status = status ?: tare_bench_open(run, FIT_NS, &latency.bench, error);
+	status = status ?: open_kernel(&latency, error);
 	latency.traceable = status == 0 && tare_traced_possible(&latency.bench);
 	if (status == 0) {
 		latency.batch = choose_batch(&latency, options);
@@ -183,8 +181,7 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	}
 	// Building the kernel and fitting the clock are not part of the budget.
 	tare_run_restart(run);
-	if (status == 0)
-		status = measure(&latency, error);
+	status = status ?: measure(&latency, error);
 	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	tare_kernel_free(latency.kernel);

@@ -31,10 +31,8 @@ int latency_sample_isolated(struct latency_task *task, int64_t *values, struct t
 		return status;
 	status = tare_bench_turn_to(bench->timed, &launch, error);
 	begin = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_append(bench->timed, &launch, &event, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_append(bench->timed, &launch, &event, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0) {
 		tare_raw_stamps_keep(&bench->raw, event, host_ns, "empty kernel");
@@ -65,10 +63,8 @@ int latency_sample_gated(struct latency_task *task, int64_t *values, struct tare
 		struct tare_event **event = i == 0 ? &first : i + 1 == task->batch ? &last : NULL;
 		status = tare_append(bench->timed, &launch, event, error);
 	}
-	if (status == 0)
-		status = tare_gate_open(gate, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_gate_open(gate, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0)
 		status =
@@ -142,8 +138,7 @@ int latency_sample_to_start(struct latency_task *task, int64_t *values, struct t
 	mapped = !tare_clock_track_unmapped(&bench->track);
 	begin = tare_device_now(bench->device);
 	status = tare_append(bench->timed, &launch, &event, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_NATIVE, error);
 	returned = tare_device_now(bench->device);
 	if (status == 0)
 		status = tare_bench_duration_ps(bench, event, tare_host_elapsed_ns(begin, returned),
@@ -152,8 +147,7 @@ int latency_sample_to_start(struct latency_task *task, int64_t *values, struct t
 	if (status == 0 && mapped)
 		status = tare_clock_can_tell(&bench->track.fit.rate,
 		                             tare_host_elapsed_ns(begin, returned), error);
-	if (status == 0)
-		status = tare_event_stamps(event, &stamps, error);
+	status = status ?: tare_event_stamps(event, &stamps, error);
 	if (status == 0) {
 		values[2] = latency_ps(begin, returned, 1) - kernel_ps;
 		if (mapped) {

@@ -17,8 +17,7 @@ static int try_fence(struct latency_task *task, struct tare_error *error)
 	struct tare_operation launch = latency_launch(task->latency);
 	int status = tare_append(task->queues[0], &launch, NULL, error);
 
-	if (status == 0)
-		status = tare_finish_fenced(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish_fenced(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 	if (status != -ENOTSUP && status != -ENOSYS)
 		return status;
 	char *absent = task->figures[FENCE_AND_WAIT].absent;
@@ -36,12 +35,9 @@ int latency_begin_list(struct latency_task *task, struct tare_error *error)
 	int status =
 	    tare_queue_create(task->latency->bench.device, &options, &task->queues[0], error);
 
-	if (status == 0)
-		status = tare_append(task->queues[0], &launch, NULL, error);
-	if (status == 0)
-		status = tare_submit(task->queues[0], error);
-	if (status == 0)
-		status = tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_append(task->queues[0], &launch, NULL, error);
+	status = status ?: tare_submit(task->queues[0], error);
+	status = status ?: tare_finish(task->queues[0], TARE_LIMIT_DEFAULT_NS, error);
 	return status < 0 ? status : try_fence(task, error);
 }
 
@@ -51,8 +47,7 @@ static int sample_fence(struct tare_queue *list, const struct tare_operation *la
 	struct tare_host_time begin = tare_device_now(list->device);
 	int status = tare_append(list, launch, NULL, error);
 
-	if (status == 0)
-		status = tare_finish_fenced(list, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish_fenced(list, TARE_LIMIT_NATIVE, error);
 	*value = latency_ps(begin, tare_device_now(list->device), 1);
 	return status;
 }
@@ -65,10 +60,8 @@ int latency_sample_list(struct latency_task *task, int64_t *values, struct tare_
 	struct tare_host_time begin = tare_device_now(device), appended, executed;
 	int status = tare_append(list, &launch, NULL, error);
 
-	if (status == 0)
-		status = tare_submit(list, error);
-	if (status == 0)
-		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_submit(list, error);
+	status = status ?: tare_finish(list, TARE_LIMIT_NATIVE, error);
 	values[LAUNCH_AND_WAIT] = latency_ps(begin, tare_device_now(device), 1);
 	values[FENCE_AND_WAIT] = TARE_NO_SAMPLE;
 	if (status == 0 && !task->figures[FENCE_AND_WAIT].absent[0])
@@ -77,11 +70,9 @@ int latency_sample_list(struct latency_task *task, int64_t *values, struct tare_
 	for (uint32_t i = 0; status == 0 && i < task->batch; i++)
 		status = tare_append(list, &launch, NULL, error);
 	appended = tare_device_now(device);
-	if (status == 0)
-		status = tare_submit(list, error);
+	status = status ?: tare_submit(list, error);
 	executed = tare_device_now(device);
-	if (status == 0)
-		status = tare_finish(list, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(list, TARE_LIMIT_NATIVE, error);
 	values[APPEND] = latency_ps(begin, appended, task->batch);
 	values[EXECUTE] = latency_ps(appended, executed, 1);
 	values[THEN_WAIT] = latency_ps(begin, tare_device_now(device), task->batch);
@@ -124,21 +115,16 @@ int latency_sample_signal(struct latency_task *task, int64_t *values, struct tar
 	tare_clock_track_update(&bench->track);
 	mapped = !tare_clock_track_unmapped(&bench->track);
 	status = tare_gate_shut(bench->timed, &gate, error);
-	if (status == 0)
-		status = tare_append(bench->timed, &launch, &event, error);
-	if (status == 0)
-		status = tare_submit(bench->timed, error);
+	status = status ?: tare_append(bench->timed, &launch, &event, error);
+	status = status ?: tare_submit(bench->timed, error);
 	signalled = tare_device_now(bench->device);
-	if (status == 0)
-		status = tare_gate_open(gate, error);
-	if (status == 0)
-		status = tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_gate_open(gate, error);
+	status = status ?: tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, error);
 	seen = tare_device_now(bench->device);
 	if (status == 0 && mapped)
 		status = tare_clock_can_tell(&bench->track.fit.rate,
 		                             tare_host_elapsed_ns(signalled, seen), error);
-	if (status == 0)
-		status = tare_event_stamps(event, &stamps, error);
+	status = status ?: tare_event_stamps(event, &stamps, error);
 	if (status == 0 && mapped) {
 		const struct tare_clock_fit *fit = &bench->track.fit;
 		values[0] = at_least_0(latency_ps(

@@ -16,8 +16,7 @@ int latency_begin_queues(struct latency_task *task, struct tare_error *error)
 	for (uint32_t i = 0; status == 0 && i < task->row->queues; i++) {
 		status = tare_queue_create(task->latency->bench.device, &options, &task->queues[i],
 		                           error);
-		if (status == 0)
-			status = tare_bench_run(task->queues[i], &launch, error);
+		status = status ?: tare_bench_run(task->queues[i], &launch, error);
 	}
 	return status;
 }

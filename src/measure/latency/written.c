@@ -53,20 +53,14 @@ int latency_sample_written(struct latency_task *task, int64_t *values, struct ta
 
 	for (uint32_t i = 0; status == 0 && i < LATENCY_WRITES; i++)
 		status = append_clock(task, i, error);
-	if (status == 0)
-		status = append_clock(task, LATENCY_WRITES, error);
-	if (status == 0)
-		status = tare_append(bench->timed, &copy, &event, error);
-	if (status == 0)
-		status = append_clock(task, LATENCY_WRITES + 1, error);
-	if (status == 0)
-		status = tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: append_clock(task, LATENCY_WRITES, error);
+	status = status ?: tare_append(bench->timed, &copy, &event, error);
+	status = status ?: append_clock(task, LATENCY_WRITES + 1, error);
+	status = status ?: tare_finish(bench->timed, TARE_LIMIT_DEFAULT_NS, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
-	if (status == 0)
-		status = tare_bench_duration_ps(bench, event, host_ns, &values[1], error);
+	status = status ?: tare_bench_duration_ps(bench, event, host_ns, &values[1], error);
 	// The written counter may be narrower than the one that stamps.
-	if (status == 0)
-		status = tare_clock_can_tell(&rate, host_ns, error);
+	status = status ?: tare_clock_can_tell(&rate, host_ns, error);
 	if (status == 0) {
 		values[0] = between(task, &rate, 0, LATENCY_WRITES - 1) / (LATENCY_WRITES - 1);
 		values[2] = between(task, &rate, LATENCY_WRITES, LATENCY_WRITES + 1);

@@ -60,8 +60,7 @@ static int copy_in(const struct matmul_product *product, int64_t limit_ns, struc
 {
 	int status = copy(product, MATMUL_A, true, error);
 
-	if (status == 0)
-		status = copy(product, MATMUL_B, true, error);
+	status = status ?: copy(product, MATMUL_B, true, error);
 	return status < 0 ? status : tare_finish(product->matmul->bench.timed, limit_ns, error);
 }
 
@@ -79,8 +78,7 @@ int matmul_open_product(struct matmul_product *product, struct tare_error *error
 	int status = matmul_round(product, error);
 
 	product->mark = tare_telemetry_mark(product->matmul->run);
-	if (status == 0)
-		status = make_memory(product, &unused, error);
+	status = status ?: make_memory(product, &unused, error);
 	return status < 0 ? status : copy_in(product, TARE_LIMIT_DEFAULT_NS, error);
 }
 
@@ -245,8 +243,7 @@ static int launch_and_wait(struct matmul_product *product, int64_t limit_ns,
 	struct tare_queue *queue = product->matmul->bench.timed;
 	int status = launch(product, error);
 
-	if (status == 0)
-		status = tare_submit(queue, error);
+	status = status ?: tare_submit(queue, error);
 	return status < 0 ? status : tare_finish(queue, limit_ns, error);
 }
 
@@ -265,13 +262,10 @@ int matmul_try_device(struct matmul_product *product, bool add_cells, int64_t *n
 		    product->matmul, product->rung, product->n, TARE_PART_ALLOCATE, allocated_ns,
 		    "host time to make the device's memory for a, b and c, once; a driver "
 		    "may put it off until it is used");
-	if (status == 0)
-		status = matmul_round(product, error);
-	if (status == 0)
-		status = copy_in(product, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: matmul_round(product, error);
+	status = status ?: copy_in(product, TARE_LIMIT_DEFAULT_NS, error);
 	begin = tare_device_now(device);
-	if (status == 0)
-		status = launch_and_wait(product, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: launch_and_wait(product, TARE_LIMIT_DEFAULT_NS, error);
 	*ns = tare_host_elapsed_ns(begin, tare_device_now(device));
 	status = tare_bench_settle(product->matmul->bench.timed, status, error);
 	if (tare_device_is_gone(status))
@@ -293,8 +287,7 @@ int matmul_time_launches(struct matmul_product *product, uint32_t count, int64_t
 	for (uint32_t launches = 1; status == 0; launches = count) {
 		begin = tare_device_now(device).ns;
 		status = launch_elements(product, launches, error);
-		if (status == 0)
-			status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
+		status = status ?: tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 		*ns = (tare_device_now(device).ns - begin) / launches;
 		free_events(product);
 		if (launches == count)
@@ -374,8 +367,7 @@ static int begin_device(struct tare_measurement *measurement, struct tare_error 
 		if (strcmp(measurement->figures[i].source, "device") == 0)
 			snprintf(measurement->figures[i].absent,
 			         sizeof measurement->figures[i].absent, "%s", bench->unstamped);
-	if (status == 0)
-		status = poison(product, error);
+	status = status ?: poison(product, error);
 	return status < 0 ? status : calibrate(product, kernel, error);
 }
 
@@ -449,24 +441,19 @@ static int sample_device(struct tare_measurement *measurement, int64_t *values,
 	at[0] = tare_device_now(device);
 	status = copy_in(product, TARE_LIMIT_NATIVE, error);
 	at[1] = tare_device_now(device);
-	if (status == 0)
-		status = launch(product, error);
+	status = status ?: launch(product, error);
 	at[2] = tare_device_now(device);
-	if (status == 0)
-		status = tare_submit(queue, error);
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_submit(queue, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_NATIVE, error);
 	at[3] = tare_device_now(device);
-	if (status == 0)
-		status = copy_out(product, TARE_LIMIT_NATIVE, error);
+	status = status ?: copy_out(product, TARE_LIMIT_NATIVE, error);
 	at[4] = tare_device_now(device);
 	values[COPY_IN] = 1000 * tare_host_elapsed_ns(at[0], at[1]);
 	values[LAUNCH] = 1000 * tare_host_elapsed_ns(at[1], at[2]);
 	values[COMPLETE] = 1000 * tare_host_elapsed_ns(at[2], at[3]);
 	values[COPY_OUT] = 1000 * tare_host_elapsed_ns(at[3], at[4]);
 	values[TOTAL] = 1000 * tare_host_elapsed_ns(at[0], at[4]);
-	if (status == 0)
-		status = read_stamps(product, tare_host_elapsed_ns(at[1], at[3]), values, error);
+	status = status ?: read_stamps(product, tare_host_elapsed_ns(at[1], at[3]), values, error);
 	free_events(product);
 	return refuse_kernel(measurement, status, error);
 }

@@ -201,10 +201,8 @@ static int measure(struct matmul *matmul, struct tare_error *error)
 
 	status = products ? matmul_try_all(matmul, products, &count, error)
 	                  : tare_fail(error, ENOMEM, "out of memory");
-	if (status == 0)
-		status = sample(matmul, products, count, error);
-	if (status == 0)
-		status = matmul_trace(matmul, products, count, error);
+	status = status ?: sample(matmul, products, count, error);
+	status = status ?: matmul_trace(matmul, products, count, error);
 	free(products);
 	if (status == -EINTR)
 		matmul->run->result->interrupted = true;
@@ -238,10 +236,8 @@ int tare_measure_matmul(struct tare_run *run, const struct tare_matmul_options *
 	add_parameters(&matmul);
 	say_verification(&matmul);
 	status = tare_bench_open(run, FIT_NS, &matmul.bench, error);
-	if (status == 0)
-		status = matmul_open_matrices(&matmul, error);
-	if (status == 0)
-		status = matmul_open_rungs(&matmul, error);
+	status = status ?: matmul_open_matrices(&matmul, error);
+	status = status ?: matmul_open_rungs(&matmul, error);
 	tare_run_restart(run);
 	run->result->interrupted = status == -EINTR;
 	if (status == 0)

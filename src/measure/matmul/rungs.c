@@ -106,13 +106,11 @@ static int add_range(struct tare_matmul_options *options, const char *text, size
 	uint32_t from = 0, to = 0;
 	int status = parse_size(text, first, &from, error);
 
-	if (status == 0)
-		status = parse_size(dots + 2, length - first - 2, &to, error);
+	status = status ?: parse_size(dots + 2, length - first - 2, &to, error);
 	if (status == 0 && from > to)
 		status =
 		    tare_fail(error, EINVAL, "'%.*s' ends before it begins", (int)length, text);
-	if (status == 0)
-		status = add_size(options, from, error);
+	status = status ?: add_size(options, from, error);
 	for (uint32_t n = 1; status == 0 && n < to; n *= 2)
 		if (n > from)
 			status = add_size(options, n, error);
@@ -133,8 +131,7 @@ int tare_parse_matmul_sizes(const char *text, struct tare_matmul_options *option
 			status = add_range(options, text, length, dots, error);
 		} else {
 			status = parse_size(text, length, &n, error);
-			if (status == 0)
-				status = add_size(options, n, error);
+			status = status ?: add_size(options, n, error);
 		}
 		if (status < 0 || !text[length])
 			return status;

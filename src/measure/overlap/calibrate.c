@@ -132,8 +132,7 @@ static int measure_issue(struct overlap *overlap, struct tare_calibration *calib
 
 	for (uint32_t bits = tare_pipeline_stages(overlap->pipeline); bits; bits &= bits - 1)
 		stages++;
-	if (status == 0)
-		status = median_run(overlap, &many, &ns, &many_ns, error);
+	status = status ?: median_run(overlap, &many, &ns, &many_ns, error);
 	if (status == 0 && many.chunks > few.chunks)
 		calibration->issue_ns =
 		    fmax(0, (many_ns - few_ns) / (stages * (many.chunks - few.chunks)));
@@ -166,8 +165,7 @@ static int measure_graph(struct overlap *overlap, struct tare_calibration *calib
 	few.chunks = bounded_chunks(overlap, ISSUE_FEW);
 	many.chunks = bounded_chunks(overlap, ISSUE_MANY);
 	status = median_run(overlap, &few, &ns, &few_ns, error);
-	if (status == 0)
-		status = median_run(overlap, &many, &ns, &many_ns, error);
+	status = status ?: median_run(overlap, &many, &ns, &many_ns, error);
 	if (status < 0)
 		return status;
 	if (many.chunks > few.chunks)
@@ -187,8 +185,7 @@ static int measure_finish(struct overlap *overlap, struct tare_calibration *cali
 	int status = median_run(overlap, &serial, &ns, NULL, error);
 
 	calibration->finish_ns = 0;
-	if (status == 0)
-		status = tare_predict(calibration, &overlap->work, &serial, &predicted, error);
+	status = status ?: tare_predict(calibration, &overlap->work, &serial, &predicted, error);
 	if (status == 0)
 		calibration->finish_ns = fmax(0, ns - predicted);
 	return status;
@@ -246,20 +243,15 @@ static int calibrate_balanced(struct overlap *overlap, struct tare_error *error)
 	for (int i = 0; status == 0 && i < TARE_STAGE_COUNT; i++)
 		if (stages >> i & 1)
 			status = measure_points(overlap, (enum tare_stage)i, calibration, error);
-	if (status == 0)
-		status = measure_issue(overlap, calibration, error);
-	if (status == 0)
-		status = measure_graph(overlap, calibration, error);
-	if (status == 0)
-		status = measure_finish(overlap, calibration, error);
-	if (status == 0)
-		status = measure_fitted(overlap, error);
+	status = status ?: measure_issue(overlap, calibration, error);
+	status = status ?: measure_graph(overlap, calibration, error);
+	status = status ?: measure_finish(overlap, calibration, error);
+	status = status ?: measure_fitted(overlap, error);
 	if (status == 0)
 		status = tare_calibration_fit(calibration, &overlap->work, overlap->fitted,
 		                              overlap->fitted_count, error);
 	// What the whole in one piece takes has the gaps in it, which were not known then.
-	if (status == 0)
-		status = measure_finish(overlap, calibration, error);
+	status = status ?: measure_finish(overlap, calibration, error);
 	return status < 0 ? status
 	                  : tare_calibration_fit(calibration, &overlap->work, overlap->fitted,
 	                                         overlap->fitted_count, error);

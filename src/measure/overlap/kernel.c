@@ -451,8 +451,7 @@ static int fit_kernel(struct overlap *overlap, double copy, struct kernel_line *
 			    "%llu turns of the kernel's loop take no longer than none: "
 			    "its compiler has removed it; try another --loop",
 			    (unsigned long long)cycles);
-		if (status == 0)
-			status = check_growth(cycles, now, host_ns, error);
+		status = status ?: check_growth(cycles, now, host_ns, error);
 		before = now;
 		cycles *= 2;
 	}

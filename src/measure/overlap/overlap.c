@@ -233,23 +233,17 @@ static int prepare(struct overlap *overlap, char **log, struct tare_error *error
 	int status = tare_bench_open(overlap->run, FIT_NS, &overlap->bench, error);
 
 	overlap_progress(overlap, "building the kernel");
-	if (status == 0)
-		status = overlap_build_kernel(overlap, log, error);
-	if (status == 0)
-		status = overlap_open_pipeline(overlap, error);
+	status = status ?: overlap_build_kernel(overlap, log, error);
+	status = status ?: overlap_open_pipeline(overlap, error);
 	if (status == 0)
 		fill_space(overlap);
-	if (status == 0)
-		status = check_space(overlap, false, error);
-	if (status == 0)
-		status = verify_first(overlap, error);
+	status = status ?: check_space(overlap, false, error);
+	status = status ?: verify_first(overlap, error);
 	tare_run_restart(overlap->run);
 	overlap_progress(overlap, "choosing cycles");
-	if (status == 0)
-		status = overlap_choose_points(overlap, error);
+	status = status ?: overlap_choose_points(overlap, error);
 	// Over how many bytes is known now. A pipeline that was opened anew has verified nothing.
-	if (status == 0)
-		status = check_space(overlap, chunks_given, error);
+	status = status ?: check_space(overlap, chunks_given, error);
 	if (status == 0 && overlap->verified_count == 0)
 		status = verify_first(overlap, error);
 	if (status == 0) {
@@ -296,8 +290,7 @@ int tare_measure_overlap(struct tare_run *run, const struct tare_overlap_options
 		status = prepare(overlap, log, error);
 		run->result->interrupted = status == -EINTR;
 	}
-	if (status == 0)
-		status = measure(overlap, error);
+	status = status ?: measure(overlap, error);
 	run->budget_ns = overlap ? overlap->budget_ns : run->budget_ns;
 	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);

@@ -53,8 +53,7 @@ static int probe(struct overlap *overlap, struct overlap_point *point,
 	double ns = 0, predicted = 0;
 	int status = tare_predict(&point->calibration, &overlap->work, schedule, &predicted, error);
 
-	if (status == 0)
-		status = overlap_median_run(overlap, schedule, 1, &ns, NULL, error);
+	status = status ?: overlap_median_run(overlap, schedule, 1, &ns, NULL, error);
 	if (status == 0 && fabs(ns / predicted - 1) > OFF && !overlap->run->simulated)
 		status =
 		    overlap_median_run(overlap, schedule, OVERLAP_REPEATS_MOST, &ns, NULL, error);
@@ -135,8 +134,7 @@ static int seems_to_stay(struct overlap *overlap, struct overlap_point *point,
 
 	*stays = false;
 	calibration->stays = true;
-	if (status == 0)
-		status = tare_predict(calibration, &overlap->work, schedule, &staying, error);
+	status = status ?: tare_predict(calibration, &overlap->work, schedule, &staying, error);
 	calibration->stays = false;
 	if (status < 0 || fabs(staying / in_turn - 1) < OFF)
 		return status;
@@ -201,8 +199,7 @@ int overlap_probe_kinds(struct overlap *overlap, struct tare_error *error)
 	for (size_t i = 0; i < overlap->point_count; i++)
 		overlap->points[i].calibration.stays =
 		    overlap->points[overlap->balanced].calibration.stays;
-	if (status == 0)
-		status = probe_point(overlap, &overlap->points[overlap->balanced], error);
+	status = status ?: probe_point(overlap, &overlap->points[overlap->balanced], error);
 	for (size_t i = 0; status == 0 && i < overlap->point_count; i++)
 		if (i != overlap->balanced)
 			status = probe_point(overlap, &overlap->points[i], error);

@@ -185,8 +185,7 @@ static int build(struct tare_run *run, const struct tare_user_kernel *options,
 
 	if (!lists || format == TARE_MODULE_NATIVE)
 		status = choose_entry(options, format, text, NULL, entry, error);
-	if (status == 0)
-		status = build_module(run, options, format, text, bytes, built, log, error);
+	status = status ?: build_module(run, options, format, text, bytes, built, log, error);
 	if (status == 0 && lists)
 		status = choose_entry(options, format, text, built->module, entry, error);
 	if (status < 0)
@@ -285,13 +284,11 @@ static int run_once(struct tare_run *run, const struct tare_user_kernel *options
 		status = tare_append(trial.queue, &copy, NULL, error);
 	}
 	begin = tare_run_now(run);
-	if (status == 0)
-		status = launch_once(built, &trial, (uint32_t)items, error);
+	status = status ?: launch_once(built, &trial, (uint32_t)items, error);
 	// The copy must not outlive its memory when the launch was refused.
 	if (status < 0 && trial.queue)
 		status = tare_bench_settle(trial.queue, status, error);
-	if (status == 0)
-		status = tare_finish(trial.queue, limit_ns, error);
+	status = status ?: tare_finish(trial.queue, limit_ns, error);
 	// A device that runs kernels inside the launch has a limit of its own there, maybe longer.
 	waited_ns = (double)tare_host_elapsed_ns(begin, tare_run_now(run));
 	if (status == -ETIMEDOUT)
@@ -352,10 +349,8 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 		                            .align = options->align ? options->align : 1,
 		                        } };
 	status = take_arguments(options, built, error);
-	if (status == 0)
-		status = tare_user_kernel_format(options->file, &format, error);
-	if (status == 0)
-		status = check_format(run, options->file, format, error);
+	status = status ?: tare_user_kernel_format(options->file, &format, error);
+	status = status ?: check_format(run, options->file, format, error);
 	if (status < 0)
 		return status;
 	text = read_source(options->file, &bytes, error);
@@ -366,13 +361,11 @@ int tare_user_kernel_build(struct tare_run *run, const struct tare_user_kernel *
 		facts = (struct tare_kernel_facts){ .arguments = -1,
 			                            .max_group_size = -1,
 			                            .preferred_multiple = -1 };
-	if (status == 0)
-		status = tare_user_kernel_check(options, entry, format, built, &facts, error);
+	status = status ?: tare_user_kernel_check(options, entry, format, built, &facts, error);
 	if (status == 0)
 		status =
 		    tare_user_kernel_group(options, entry, &facts, &built->chunk.group_size, error);
-	if (status == 0)
-		status = run_once(run, options, entry, built, error);
+	status = status ?: run_once(run, options, entry, built, error);
 	snprintf(built->title, sizeof built->title, "%.60s (%.60s)", entry, options->file);
 	if (status < 0)
 		tare_built_kernel_free(built);
@@ -462,8 +455,7 @@ int tare_user_kernel_module(struct tare_device *device, const struct tare_user_k
 		         : error ? error->code
 		                 : -EINVAL;
 	}
-	if (status == 0)
-		status = list_names(options, format, text, bytes, built.module, *names, error);
+	status = status ?: list_names(options, format, text, bytes, built.module, *names, error);
 	if (status < 0) {
 		tare_module_free(built.module);
 		free(*names);

@@ -132,10 +132,8 @@ int peak_begin_compute(struct tare_measurement *measurement, struct tare_error *
 		return tare_fail(error, ENOMEM, "%s", task->peak->unbuffered);
 	if (!task->kernel)
 		status = build(task, error);
-	if (status == 0)
-		status = write_start(task, error);
-	if (status == 0)
-		status = peak_calibrate(task, 1, error);
+	status = status ?: write_start(task, error);
+	status = status ?: peak_calibrate(task, 1, error);
 	measurement->figures[0].work = 2.0 * (double)items_of(task) * PEAK_ROUND * task->turns;
 	return status;
 }
@@ -154,10 +152,8 @@ static int check(struct peak_task *task, bool *right, const char **fused, struct
 		status = peak_fill(peak, peak->output, bytes, 0xa5a5a5a5u, error);
 	}
 	peak_set_turns(task, few);
-	if (status == 0)
-		status = peak_launch(task, TARE_LIMIT_DEFAULT_NS, NULL, error);
-	if (status == 0)
-		status = peak_fetch(peak, peak->output, bytes, error);
+	status = status ?: peak_launch(task, TARE_LIMIT_DEFAULT_NS, NULL, error);
+	status = status ?: peak_fetch(peak, peak->output, bytes, error);
 	if (status == 0) {
 		*right = *right &&
 		         peak_check_compute(task->type, task->width, few, peak->host->host, items);

@@ -135,8 +135,7 @@ int peak_launch(struct peak_task *task, int64_t limit_ns, int64_t *ps, struct ta
 	int64_t host_ns;
 	int status = tare_append(bench->timed, &launch, stamps ? &event : NULL, error);
 
-	if (status == 0)
-		status = tare_finish(bench->timed, limit_ns, error);
+	status = status ?: tare_finish(bench->timed, limit_ns, error);
 	host_ns = tare_host_elapsed_ns(begin, tare_device_now(bench->device));
 	if (status == 0 && stamps)
 		status = tare_bench_duration_ps(bench, event, host_ns, ps, error);

@@ -267,12 +267,9 @@ static int aside(struct peak *peak, enum peak_op op, struct tare_memory *memory,
 	struct peak_task task = { .peak = peak, .op = op, .width = width, .stride = 1 };
 	int status = make_launch(&task, &memory, pattern, error);
 
-	if (status == 0)
-		status = peak_clear_status(peak, error);
-	if (status == 0)
-		status = launch_somehow(&task, error);
-	if (status == 0)
-		status = peak_read_status(&task, right, error);
+	status = status ?: peak_clear_status(peak, error);
+	status = status ?: launch_somehow(&task, error);
+	status = status ?: peak_read_status(&task, right, error);
 	tare_kernel_free(task.kernel);
 	return status;
 }
@@ -430,15 +427,12 @@ int peak_begin_memory(struct tare_measurement *measurement, struct tare_error *e
 
 	if (status == 0 && task->op == PEAK_TRIAD && !all[2])
 		status = tare_fail(error, ENOMEM, "%.300s", task->peak->unbuffered);
-	if (status == 0)
-		status = write_inputs(task, error);
+	status = status ?: write_inputs(task, error);
 	if (status == 0)
 		status = make_launch(task, buffers,
 		                     task->op == PEAK_TRIAD ? TRIAD_SCALE : task->pattern, error);
-	if (status == 0)
-		status = choose_shape(task, error);
-	if (status == 0)
-		status = peak_clear_status(task->peak, error);
+	status = status ?: choose_shape(task, error);
+	status = status ?: peak_clear_status(task->peak, error);
 	measurement->figures[0].work = useful_bytes(task);
 	return status;
 }

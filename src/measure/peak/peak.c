@@ -425,20 +425,14 @@ int tare_measure_peak(struct tare_run *run, struct tare_error *error)
 		return status;
 	status = tare_bench_open(run, FIT_NS, &peak.bench, error);
 	look_at_device(&peak);
-	if (status == 0)
-		status = peak_open_buffers(&peak, error);
-	if (status == 0)
-		status = forgive(peak_survey_memory(&peak, error));
-	if (status == 0)
-		status = forgive(peak_survey_sweep(&peak, error));
-	if (status == 0)
-		status = forgive(peak_survey_tensor(&peak, error));
-	if (status == 0)
-		status = measure_and_conclude(&peak, error);
+	status = status ?: peak_open_buffers(&peak, error);
+	status = status ?: forgive(peak_survey_memory(&peak, error));
+	status = status ?: forgive(peak_survey_sweep(&peak, error));
+	status = status ?: forgive(peak_survey_tensor(&peak, error));
+	status = status ?: measure_and_conclude(&peak, error);
 	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	clean_up(&peak);
-	if (status == 0)
-		status = fail_if_wrong(run->result, error);
+	status = status ?: fail_if_wrong(run->result, error);
 	return status;
 }

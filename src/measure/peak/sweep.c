@@ -77,8 +77,7 @@ static int try_launch(struct peak *peak, size_t i, double *rate, struct tare_err
 	int64_t ps = 0;
 	int status = make_sweep(&task, launches[i].width, launches[i].group_size, error);
 
-	if (status == 0)
-		status = peak_calibrate(&task, 1, error);
+	status = status ?: peak_calibrate(&task, 1, error);
 	for (int k = 0; status == 0 && k < 2; k++)
 		status = peak_launch(&task, TARE_LIMIT_NATIVE, &ps, error);
 	*rate = status == 0 && ps > 0 ? bytes_read(&task) / (double)ps : 0;
@@ -122,10 +121,8 @@ int peak_begin_sweep(struct tare_measurement *measurement, struct tare_error *er
 	if (status == 0)
 		status =
 		    peak_write_pattern(peak, peak->buffers[0], task->width, task->pattern, error);
-	if (status == 0)
-		status = peak_calibrate(task, least_turns(task), error);
-	if (status == 0)
-		status = peak_clear_status(peak, error);
+	status = status ?: peak_calibrate(task, least_turns(task), error);
+	status = status ?: peak_clear_status(peak, error);
 	measurement->figures[0].work = bytes_read(task);
 	return status;
 }

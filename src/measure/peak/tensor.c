@@ -110,8 +110,7 @@ static int open_matrices(struct peak_task *task, struct tare_error *error)
 	for (int i = 0; status == 0 && i < MATRICES; i++)
 		status = tare_memory_create(device, TARE_MEMORY_DEVICE, bytes[i],
 		                            &task->matrices[i], error);
-	if (status == 0)
-		status = fill_factor(task, task->matrices[A], 0, error);
+	status = status ?: fill_factor(task, task->matrices[A], 0, error);
 	return status < 0 ? status : fill_factor(task, task->matrices[B], POOL_MIDDLE, error);
 }
 
@@ -157,8 +156,7 @@ static int survey(struct peak *peak, enum tare_blas_precision precision, struct 
 		struct peak_task task = { .peak = peak, .precision = precision, .n = n };
 		int64_t ps = 0;
 		status = open_matrices(&task, &why);
-		if (status == 0)
-			status = time_second(&task, &ps, &why);
+		status = status ?: time_second(&task, &ps, &why);
 		close_matrices(&task);
 		if (status == 0)
 			keep_size(tensor, n);
@@ -203,8 +201,7 @@ int peak_begin_tensor(struct tare_measurement *measurement, struct tare_error *e
 	if (task->n == 0)
 		return tare_fail(error, ENOTSUP, "%s", task->peak->tensors[task->precision].absent);
 	status = open_matrices(task, error);
-	if (status == 0)
-		status = time_second(task, &ps, error);
+	status = status ?: time_second(task, &ps, error);
 	if (status < 0)
 		return status;
 	task->turns =
@@ -274,8 +271,7 @@ static int check(struct peak_task *task, bool *right, struct tare_error *error)
 	if (status == 0)
 		status = tare_blas_gemm(queue, product.precision, product.n, product.c, product.a,
 		                        product.b, NULL, error);
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	for (uint32_t i = 0; status == 0 && i < CHECK_ROWS; i++)
 		status =
 		    check_row(task, i ? (uint32_t)tare_random_below(&random, task->n) : task->n - 1,

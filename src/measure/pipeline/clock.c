@@ -78,8 +78,7 @@ int pipeline_clock_end(struct tare_pipeline *pipeline, const struct pipeline_que
 		if (status == 0)
 			status = tare_append_clock(queues[i].queue, place(&pipeline->clock, i + 1),
 			                           error);
-		if (status == 0)
-			status = tare_submit(queues[i].queue, error);
+		status = status ?: tare_submit(queues[i].queue, error);
 	}
 	return status;
 }

@@ -121,8 +121,7 @@ int tare_pipeline_gantt(struct tare_pipeline *pipeline, const struct tare_schedu
 		if (error)
 			error->code = -ENODATA;
 	}
-	if (status == 0)
-		status = read_bars(pipeline, bars, error);
+	status = status ?: read_bars(pipeline, bars, error);
 	pipeline_drop_events(pipeline);
 	return status;
 }

@@ -76,8 +76,7 @@ static int record_all(struct recording *recording, struct tare_error *error)
 
 	if (recording->queues > 1)
 		status = mark(recording->queue[0], NULL, 0, &recording->fork, error);
-	if (status == 0)
-		status = record_steps(recording, error);
+	status = status ?: record_steps(recording, error);
 	for (uint32_t i = 1; status == 0 && i < recording->queues; i++)
 		if (recording->joined[i]) {
 			status = mark(recording->queue[i], NULL, 0, &recording->ends[ends], error);
@@ -130,8 +129,7 @@ static int record(struct tare_pipeline *pipeline, const struct tare_schedule *sc
 		if (pipeline_has(pipeline, (enum tare_stage)stage))
 			pipeline_prepare(pipeline, (enum tare_stage)stage, &ends,
 			                 &recording.prepared[stage]);
-	if (status == 0)
-		status = record_graph(&recording, graph, error);
+	status = status ?: record_graph(&recording, graph, error);
 	free(recording.queue);
 	free(recording.ends);
 	free(recording.joined);

@@ -299,8 +299,7 @@ static int run_race(struct race *race, struct tare_error *error)
 
 	for (int i = 0; status == 0 && gated && i < race->count; i++)
 		status = tare_gate_shut(race->lanes[i].queue, &race->lanes[i].gate, error);
-	if (status == 0)
-		status = issue(race, gated, error);
+	status = status ?: issue(race, gated, error);
 	for (int i = 0; status == 0 && gated && i < race->count; i++)
 		status = tare_gate_open(race->lanes[i].gate, error);
 	if (status == 0 && !bench->stamped)
@@ -520,8 +519,7 @@ int tare_pipeline_mode(struct tare_pipeline *pipeline, uint32_t mode, int64_t ps
 		return tare_fail(error, EINVAL, "this kernel has no stages %s",
 		                 tare_mode_name(mode % TARE_MODE_COUNT));
 	status = size_lanes(pipeline, error);
-	if (status == 0)
-		status = open_race(&race, mode, error);
+	status = status ?: open_race(&race, mode, error);
 	for (int trial = 0; status == 0 && !enough && trial < TRIALS_MOST; trial++) {
 		if (trial && !top_up(&race))
 			break;

@@ -128,12 +128,9 @@ static int create_buffers(struct tare_pipeline *pipeline, struct tare_error *err
 	uint64_t input = in_bytes(pipeline), output = out_bytes(pipeline);
 	int status = create_host(pipeline, input, &pipeline->host_in, error);
 
-	if (status == 0)
-		status = create_host(pipeline, output, &pipeline->host_out, error);
-	if (status == 0)
-		status = create_device(pipeline, input, &pipeline->device_in, error);
-	if (status == 0)
-		status = create_device(pipeline, output, &pipeline->device_out, error);
+	status = status ?: create_host(pipeline, output, &pipeline->host_out, error);
+	status = status ?: create_device(pipeline, input, &pipeline->device_in, error);
+	status = status ?: create_device(pipeline, output, &pipeline->device_out, error);
 	if (status < 0)
 		return status;
 	if (pipeline->host_in)
@@ -265,8 +262,7 @@ int tare_pipeline_open(struct tare_bench *bench, uint64_t items, struct tare_pip
 			tare_pipeline_set_scalar(opened, i, kernel->scalars[i].value);
 	opened->scalars_set = 1;
 	status = create_buffers(opened, error);
-	if (status == 0)
-		status = pipeline_clock_open(opened, error);
+	status = status ?: pipeline_clock_open(opened, error);
 	if (status < 0) {
 		if (tare_device_is_gone(status))
 			tare_device_abandon(opened->device);

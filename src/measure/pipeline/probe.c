@@ -54,8 +54,7 @@ static int time_brief(struct probe *probe, int64_t *ns, struct tare_error *error
 		struct tare_host_time begin = tare_run_now(run);
 		status =
 		    append(probe, probe->brief, probe->short_items[probe->brief], &event, error);
-		if (status == 0)
-			status = tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, error);
+		status = status ?: tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, error);
 		*ns = tare_host_elapsed_ns(begin, tare_run_now(run));
 		tare_event_free(event);
 	}
@@ -104,8 +103,7 @@ static int attempt(struct probe *probe, struct tare_error *error)
 	if (status == 0)
 		status =
 		    append(probe, probe->brief, probe->short_items[probe->brief], &brief, error);
-	if (status == 0)
-		status = tare_event_wait(brief, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_event_wait(brief, TARE_LIMIT_DEFAULT_NS, error);
 	for (int stage = 0; status == 0 && stage < TARE_STAGE_COUNT; stage++) {
 		if (!events[stage])
 			continue;

@@ -116,8 +116,7 @@ static int append_all(struct execution *execution, struct tare_error *error)
 			if (begun > 1)
 				status = allocate(execution, plan->steps[i].chunk, error);
 		}
-		if (status == 0)
-			status = append_step(execution, i, error);
+		status = status ?: append_step(execution, i, error);
 	}
 	return status < 0 ? status : submit_waiting(execution, error);
 }
@@ -341,12 +340,10 @@ int tare_pipeline_run(struct tare_pipeline *pipeline, const struct tare_schedule
 	int64_t issued;
 	int status = prepare(&execution, schedule, false, error);
 
-	if (status == 0)
-		status = need_graph(&execution, schedule, error);
+	status = status ?: need_graph(&execution, schedule, error);
 	if (status == 0 && !all_tried(&execution))
 		status = try_once(&execution, error);
-	if (status == 0)
-		status = need_kernel(&execution, error);
+	status = status ?: need_kernel(&execution, error);
 	execution.native = true;
 	if (status == 0)
 		status = execute(&execution, ns, issue_ns ? issue_ns : &issued, error);
@@ -361,12 +358,9 @@ int pipeline_run_limited(struct tare_pipeline *pipeline, const struct tare_sched
 	int64_t ns, issue_ns;
 	int status = prepare(&execution, schedule, false, error);
 
-	if (status == 0)
-		status = need_graph(&execution, schedule, error);
-	if (status == 0)
-		status = need_kernel(&execution, error);
-	if (status == 0)
-		status = execute(&execution, &ns, &issue_ns, error);
+	status = status ?: need_graph(&execution, schedule, error);
+	status = status ?: need_kernel(&execution, error);
+	status = status ?: execute(&execution, &ns, &issue_ns, error);
 	if (status == 0)
 		mark_tried(&execution);
 	clean(&execution);
@@ -382,8 +376,7 @@ static int run_with_events(struct tare_pipeline *pipeline, const struct tare_sch
 	int64_t issued;
 	int status = prepare(&execution, schedule, timed, error);
 
-	if (status == 0)
-		status = execute(&execution, ns, &issued, error);
+	status = status ?: execute(&execution, ns, &issued, error);
 	free(execution.waiting);
 	return status;
 }

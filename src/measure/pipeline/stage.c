@@ -18,8 +18,7 @@ static int time_by_host(struct tare_pipeline *pipeline, struct tare_queue *queue
 	int status = tare_append(queue, &prepared->operation, NULL, error);
 
 	// A limited wait for the same operation has succeeded.
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_NATIVE, error);
 	*ps = 1000 * tare_host_elapsed_ns(begin, tare_run_now(run));
 	return status;
 }
@@ -33,8 +32,7 @@ static int time_by_device(struct tare_pipeline *pipeline, struct tare_queue *que
 	struct tare_host_time begin = tare_run_now(bench->run);
 	int status = tare_append(queue, &prepared->operation, &event, error);
 
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = tare_bench_duration_ps(
 		    bench, event, tare_host_elapsed_ns(begin, tare_run_now(bench->run)), ps, error);
@@ -126,12 +124,10 @@ static int row_by_device(struct tare_pipeline *pipeline, enum tare_stage stage, 
 	int64_t start, ends[2] = { 0, 0 };
 	int status = can_gate(pipeline, count) ? tare_gate_shut(queue, &gate, error) : 0;
 
-	if (status == 0)
-		status = append_row(pipeline, stage, items, count, events, error);
+	status = status ?: append_row(pipeline, stage, items, count, events, error);
 	if (status == 0 && gate)
 		status = tare_gate_open(gate, error);
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	if (status == 0)
 		status = tare_bench_can_tell(
 		    bench, tare_host_elapsed_ns(begin, tare_run_now(bench->run)), error);
@@ -155,8 +151,7 @@ static int row_by_host(struct tare_pipeline *pipeline, enum tare_stage stage, ui
 	struct tare_host_time begin = tare_run_now(run);
 	int status = append_row(pipeline, stage, items, count, events, error);
 
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_NATIVE, error);
 	*ps = (1000.0 * (double)tare_host_elapsed_ns(begin, tare_run_now(run)) - alone_ps) /
 	      (count - 1);
 	status = tare_bench_settle(queue, status, error);
@@ -224,8 +219,7 @@ static int issue_launches(struct tare_pipeline *pipeline, struct launches *them,
 		pipeline_aim(pipeline, TARE_STAGE_KERNEL, them->start[i], them->count[i],
 		             &prepared);
 		status = tare_append(them->queue[i], &prepared.operation, &them->event[k], error);
-		if (status == 0)
-			status = tare_submit(them->queue[i], error);
+		status = status ?: tare_submit(them->queue[i], error);
 	}
 	for (int i = 0; status == 0 && gated && i < them->launches; i++)
 		status = tare_gate_open(them->gate[i], error);
@@ -292,8 +286,7 @@ int tare_pipeline_kernel_beside(struct tare_pipeline *pipeline, int64_t *togethe
 	// Each of them once before it is timed.
 	for (int i = 0; status == 0 && i < 2; i++) {
 		status = time_launches(pipeline, &pair, together_ps, error);
-		if (status == 0)
-			status = time_launches(pipeline, &one, one_ps, error);
+		status = status ?: time_launches(pipeline, &one, one_ps, error);
 	}
 	return status;
 }
@@ -320,8 +313,7 @@ int tare_pipeline_kernels_across(struct tare_pipeline *pipeline, uint64_t items,
 		all.start[i] = (uint64_t)i % parts * items;
 		all.count[i] = items;
 	}
-	if (status == 0)
-		status = time_launches(pipeline, &all, &ps, error);
+	status = status ?: time_launches(pipeline, &all, &ps, error);
 	if (status == 0)
 		point->across_ns = (double)ps / 1000 / all.launches;
 	// Where there is room, what a second launch in each queue adds: the first ones had to

@@ -131,8 +131,7 @@ static int make_reference(struct tare_pipeline *pipeline, struct tare_error *err
 	if (!pipeline->reference)
 		return tare_fail(error, ENOMEM, "out of memory");
 	status = poison(pipeline, output, error);
-	if (status == 0)
-		status = pipeline_run_limited(pipeline, &whole, TARE_BREAK_NONE, error);
+	status = status ?: pipeline_run_limited(pipeline, &whole, TARE_BREAK_NONE, error);
 	if (status < 0)
 		return status;
 	memcpy(pipeline->reference, output->host, output->bytes);
@@ -201,10 +200,8 @@ int tare_pipeline_verify(struct tare_pipeline *pipeline, const struct tare_sched
 	output = how == TARE_BREAK_PAGEABLE ? pipeline->heap_out : pipeline->host_out;
 	if (how == TARE_BREAK_BLOCKING)
 		status = tare_pipeline_run(pipeline, schedule, how, &ns, NULL, error);
-	if (status == 0)
-		status = poison(pipeline, output, error);
-	if (status == 0)
-		status = pipeline_run_limited(pipeline, schedule, how, error);
+	status = status ?: poison(pipeline, output, error);
+	status = status ?: pipeline_run_limited(pipeline, schedule, how, error);
 	if (status < 0)
 		return status;
 	*verified = is_right(pipeline, output, 0, pipeline->items) ? TARE_VERIFIED : TARE_WRONG;

@@ -88,8 +88,7 @@ static int time_copy(const struct several *several, size_t device, uint64_t byte
 		int64_t lasted;
 		status = tare_bench_run(self->queues[way], &copy, error);
 		begin = tare_device_now(self->member->device);
-		if (status == 0)
-			status = tare_bench_run(self->queues[way], &copy, error);
+		status = status ?: tare_bench_run(self->queues[way], &copy, error);
 		lasted = tare_host_elapsed_ns(begin, tare_device_now(self->member->device));
 		*ns = lasted > *ns ? lasted : *ns;
 	}
@@ -134,17 +133,14 @@ static int open_one(struct several *several, size_t index, struct tare_error *er
 	uint64_t most = several->bytes, bytes = 0;
 	int status = make_queues(self, error);
 
-	if (status == 0)
-		status = make_buffers(self, most, error);
+	status = status ?: make_buffers(self, most, error);
 	while (status == -ENOMEM && most > END_BYTES) {
 		free_buffers(self);
 		most /= 2;
 		status = make_buffers(self, most, error);
 	}
-	if (status == 0)
-		status = choose_bytes(several, index, most, &bytes, error);
-	if (status == 0)
-		status = fill_buffers(self, index, bytes, error);
+	status = status ?: choose_bytes(several, index, most, &bytes, error);
+	status = status ?: fill_buffers(self, index, bytes, error);
 	if (status == 0)
 		several->bytes = least(several->bytes, bytes);
 	return status;

@@ -102,13 +102,11 @@ static int sample_latency(const struct several *several, const struct several_co
 	struct tare_operation copy = several_copy(several, course, 0, LATENCY_BYTES);
 	int status = tare_append(queue, &copy, NULL, error);
 
-	if (status == 0)
-		status = tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
+	status = status ?: tare_finish(queue, TARE_LIMIT_DEFAULT_NS, error);
 	for (int i = 0; status == 0 && i < LATENCY_SAMPLES; i++) {
 		struct tare_host_time begin = tare_device_now(queue->device);
 		status = tare_append(queue, &copy, NULL, error);
-		if (status == 0)
-			status = tare_finish(queue, TARE_LIMIT_NATIVE, error);
+		status = status ?: tare_finish(queue, TARE_LIMIT_NATIVE, error);
 		if (status == 0 &&
 		    tare_series_add(
 		        series, tare_host_elapsed_ns(begin, tare_device_now(queue->device))) < 0)

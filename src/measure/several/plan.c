@@ -245,8 +245,7 @@ static int run_once(struct several *several, struct several_plan *plan)
 	plan->begun = true;
 	if (first)
 		status = verify(several, plan, true, &why);
-	if (status == 0)
-		status = race(several, plan, &round, &why);
+	status = status ?: race(several, plan, &round, &why);
 	if (status == 0 && first)
 		status = verify(several, plan, false, &why);
 	if (status < 0) {

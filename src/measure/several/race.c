@@ -58,8 +58,7 @@ static int fill(struct several_lane *lane, struct flight *flight, struct tare_er
 		status = tare_append(lane->queue, &lane->copy, &flight->events[at], error);
 		if (status == 0)
 			flight->count++;
-		if (status == 0)
-			status = tare_submit(lane->queue, error);
+		status = status ?: tare_submit(lane->queue, error);
 	}
 	return status;
 }

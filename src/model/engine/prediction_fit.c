@@ -98,8 +98,7 @@ static int narrow(struct fit *fit, enum parameter parameter, double low, double 
 	double a = high - golden * (high - low), b = low + golden * (high - low), at_a, at_b;
 	int status = try_value(fit, parameter, a, 1e-12, &at_a, error);
 
-	if (status == 0)
-		status = try_value(fit, parameter, b, 1e-12, &at_b, error);
+	status = status ?: try_value(fit, parameter, b, 1e-12, &at_b, error);
 	for (int i = 0; status == 0 && i < SECTIONS; i++) {
 		if (at_a <= at_b) {
 			high = b;

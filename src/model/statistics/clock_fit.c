@@ -167,8 +167,7 @@ int tare_clock_fit(const struct tare_clock_rate *rate, const struct tare_clock_p
 	TARE_FREE struct tare_clock_bracket *brackets = NULL;
 	struct tare_clock_line line;
 	int status = check(rate, pairs, n, error);
-	if (status == 0)
-		status = check_wraps(rate, pairs, n, error);
+	status = status ?: check_wraps(rate, pairs, n, error);
 	if (status)
 		return status;
 	brackets = malloc(n * sizeof *brackets);

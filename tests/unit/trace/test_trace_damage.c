@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are no traces, cut ones, and ones with wrong bytes: what can be read is read, the rest
 // is left out, counted and named.
-#include "trace_files.h"
-
-#include "tests/unit/model/statistics/noise.h"
-#include "tests/unit/skip.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,48 +8,7 @@
 
 #include <cmocka.h>
 
-enum {
-	WINDOW = 1024,
-	RECORDS = WINDOW / TARE_TRACE_RECORD_BYTES,
-	WINDOWS = 4,
-	CALLS = 3 * (RECORDS - 1),
-	FIRST = TARE_TRACE_HEADER_BYTES, // window, of definitions
-	EVENTS = FIRST + WINDOW,         // window of events
-	VICTIM = EVENTS + 192,           // record of it
-	SIZE = FIRST + WINDOWS * WINDOW,
-};
-static struct seen seen;
-static char message[512];
-// A small trace that is right: a window of definitions, then three of events, full.
-static uint8_t whole[SIZE];
-
-static int make_whole(void **state)
-{
-	struct tare_trace_writer *writer;
-	uint8_t *bytes;
-	size_t size;
-
-	if (make_trace_folder(state))
-		return -1;
-	writer = begin_trace(
-	    "a", (struct tare_trace_header){
-	             .window_bytes = WINDOW, .start_raw_ns = 5, .pid = 77, .executable = "app" });
-	tare_trace_writer_text(writer, "a kernel with a name that takes two records");
-	add(writer,
-	    (union tare_trace_record){
-	        .object = { .head = tare_trace_head(TARE_TRACE_OBJECT, 0, TARE_OBJECT_KERNEL, 0),
-	                    .handle = 1,
-	                    .name = 1 } });
-	for (uint64_t i = 0; i < CALLS; i++)
-		add(writer, a_call(1 + (uint32_t)i / (RECORDS - 1), 10 + i, 20 + i, 1000 + i));
-	end_trace(writer);
-	bytes = file_bytes("a.trace", &size);
-	if (size != SIZE)
-		return -1;
-	memcpy(whole, bytes, SIZE);
-	free(bytes);
-	return 0;
-}
+#include "whole_trace.h"
 
 static size_t at_record(size_t window, size_t record)
 {
@@ -73,7 +27,6 @@ struct row {
 	uint64_t damaged; // windows
 	const char *says; // part of the sentence; NULL: there is none
 };
-#define AT(member) offsetof(struct tare_trace_header, member)
 #define PUT(text) text, sizeof text - 1
 
 #define NUMBER_(number) #number
@@ -521,96 +474,6 @@ static void a_call_site_that_cannot_be_is_damage(void **state)
 	}
 }
 
-// ---- the folder
-
-static int open_only(const char *path, const char *says)
-{
-	struct tare_trace *trace;
-	int status = tare_trace_open(path, &trace, message, sizeof message);
-
-	if (!strstr(message, says))
-		fail_msg("'%s', not '%s'", message, says);
-	tare_trace_close(trace);
-	return status;
-}
-
-static void what_is_no_trace_is_said(void **state)
-{
-	(void)state;
-	unlink(trace_path("a.trace"));
-	assert_int_equal(open_only(trace_path("b.tare"), "there is no trace '"), -ENOENT);
-	assert_int_equal(open_only(trace_folder, "no file in it ends in .trace"), -ENODATA);
-	put_file("a.trace", "", 0);
-	assert_int_equal(open_only(trace_folder, "a.trace is empty"), -ENODATA);
-	assert_int_equal(open_only(trace_path("a.trace"), "a.trace is empty"), -ENODATA);
-	assert_int_equal(open_only(trace_path("a.trace/b"), "there is no trace"), -ENOENT);
-	memset(seen.records, 0, SIZE);
-	put_file("a.trace", seen.records, SIZE);
-	assert_int_equal(open_only(trace_folder, "has no header"), -ENODATA);
-	put_file("record.json", "{}", 2);
-	assert_int_equal(open_only(trace_folder, ""), 0);
-}
-
-// None of these may be waited for, and none hides the file that is right.
-static void a_folder_of_traps_is_walked_unharmed(void **state)
-{
-	struct tare_trace *trace;
-	uint8_t newer[SIZE];
-
-	(void)state;
-	put_file("a.trace", whole, SIZE);
-	memcpy(newer, whole, SIZE);
-	newer[AT(version_major)] = 9;
-	put_file("newer.trace", newer, SIZE);
-	assert_int_equal(mkfifo(trace_path("b.trace"), 0600), 0);
-	assert_int_equal(mkdir(trace_path("c.trace"), 0700), 0);
-	assert_int_equal(symlink("nowhere", trace_path("d.trace")), 0);
-	assert_int_equal(symlink("/dev/zero", trace_path("e.trace")), 0);
-	assert_int_equal(symlink("f.trace", trace_path("f.trace")), 0);
-	assert_int_equal(symlink("a.trace", trace_path("g.trace")), 0);
-	put_file(".trace", "x", 1);
-	put_file(".b.trace", "x", 1);
-	assert_int_equal(mkfifo(trace_path("record.json"), 0600), 0);
-	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
-	assert_int_equal(tare_trace_file_count(trace), 2);
-	assert_string_equal(tare_trace_file(trace, 1)->name, "g.trace");
-	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(see_all(trace, i, &seen), 0);
-		assert_int_equal(seen.count, CALLS + 1);
-	}
-	assert_non_null(strstr(tare_trace_problem(trace), "record.json cannot be read"));
-	tare_trace_close(trace);
-	unlink(trace_path("record.json"));
-	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
-	assert_non_null(strstr(tare_trace_problem(trace),
-	                       "6 of 8 trace files were left out; b.trace is no regular file"));
-	tare_trace_close(trace);
-	unlink(trace_path(".trace"));
-	unlink(trace_path(".b.trace"));
-	assert_int_equal(open_only(trace_path("b.trace"), "is no regular file"), -ENODATA);
-}
-
-static void a_record_of_the_run_has_a_limit(void **state)
-{
-	struct tare_trace *trace;
-	size_t bytes;
-
-	(void)state;
-	put_file("record.json", "{}", 2);
-	assert_int_equal(truncate(trace_path("record.json"), 4 << 20), 0);
-	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
-	assert_non_null(tare_trace_record_json(trace, &bytes));
-	assert_int_equal(bytes, 4 << 20);
-	tare_trace_close(trace);
-	assert_int_equal(truncate(trace_path("record.json"), (4 << 20) + 1), 0);
-	assert_int_equal(tare_trace_open(trace_folder, &trace, message, sizeof message), 0);
-	assert_null(tare_trace_record_json(trace, &bytes));
-	assert_non_null(strstr(tare_trace_problem(trace), "record.json"));
-	tare_trace_close(trace);
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_whole, remove_trace_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -624,9 +487,6 @@ int main(void)
 		IN_FOLDER(a_text_without_its_beginning_is_damage),
 		IN_FOLDER(a_text_is_defined_once),
 		IN_FOLDER(a_call_site_that_cannot_be_is_damage),
-		IN_FOLDER(what_is_no_trace_is_said),
-		IN_FOLDER(a_folder_of_traps_is_walked_unharmed),
-		IN_FOLDER(a_record_of_the_run_has_a_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

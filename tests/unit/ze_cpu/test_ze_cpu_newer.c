@@ -169,20 +169,6 @@ static void the_default_context(void **state)
 	must(zeContextGetStatus(found));
 }
 
-static int make_pool(void **state)
-{
-	(void)state;
-	pool = pool_new(2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-	return 0;
-}
-
-static int free_pool(void **state)
-{
-	(void)state;
-	must(zeEventPoolDestroy(pool));
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {

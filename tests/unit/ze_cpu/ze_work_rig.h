@@ -131,3 +131,21 @@ static inline void random_bytes(struct tare_random *random, void *at, size_t byt
 	for (size_t i = 0; i < bytes; i++)
 		((uint8_t *)at)[i] = (uint8_t)tare_random_next(random);
 }
+
+enum { POOL_EVENTS = 64 };
+
+// Set-up and tear-down of a group.
+static inline int make_pool(void **state)
+{
+	(void)state;
+	pool = pool_new(POOL_EVENTS,
+	                ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+	return 0;
+}
+
+static inline int free_pool(void **state)
+{
+	(void)state;
+	must(zeEventPoolDestroy(pool));
+	return 0;
+}

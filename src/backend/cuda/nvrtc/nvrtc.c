@@ -235,8 +235,7 @@ int cuda_compile(struct cuda_device *device, const struct tare_module_source *so
 	int status = cuda_nvrtc_open(device->driver, error);
 
 	*compiled = (struct cuda_compiled){ 0 };
-	if (status == 0)
-		status = make_options(device, source, &options, error);
+	status = status ?: make_options(device, source, &options, error);
 	if (status == 0) {
 		text = strndup(source->data, source->bytes);
 		status = text ? 0 : tare_fail(error, ENOMEM, "out of memory");

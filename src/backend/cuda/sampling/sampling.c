@@ -287,16 +287,11 @@ static int sampler_open(struct tare_device *base, uint64_t interval_ns,
 	self.device = cuda_device_of(base);
 	*set = (struct tare_sampled_set){ 0 };
 	status = cuda_enter(self.device, error);
-	if (status == 0)
-		status = find_functions(error);
-	if (status == 0)
-		status = ask_device(error);
-	if (status == 0)
-		status = choose(set, error);
-	if (status == 0)
-		status = enable(interval_ns, error);
-	if (status == 0)
-		status = cuda_sampling_clock_open(self.device, &self.clock, error);
+	status = status ?: find_functions(error);
+	status = status ?: ask_device(error);
+	status = status ?: choose(set, error);
+	status = status ?: enable(interval_ns, error);
+	status = status ?: cuda_sampling_clock_open(self.device, &self.clock, error);
 	return status;
 }
 

@@ -3,7 +3,7 @@
 // (tests/fakes/fake_nvrtc.c).
 #include "backend/call.h"
 #include "backend/cuda/nvrtc/nvrtc.h"
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 #include "backend/kernels.h"
 #include "fake_cuda.h"
 

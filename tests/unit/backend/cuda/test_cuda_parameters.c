@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of CUDA kernels without running them, over the fake driver and NVRTC.
 #include "backend/cuda/nvrtc/nvrtc.h"
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 #include "backend/kernels.h"
 
 #include <errno.h>

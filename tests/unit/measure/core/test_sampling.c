@@ -1,145 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sampling loop on a device that is nothing but a clock.
-#include "measure/core/run.h"
-
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 #include <math.h>
 
-#define MS INT64_C(1000000)
-#define S (1000 * MS)
-
-static int64_t clock_ns;
-
-static struct tare_host_time now(struct tare_device *device)
-{
-	(void)device;
-	return (struct tare_host_time){ clock_ns };
-}
-
-static void pause_ns(struct tare_device *device, int64_t ns)
-{
-	(void)device;
-	clock_ns += ns;
-}
-
-static const struct tare_backend clock_backend = {
-	.name = "simulated",
-	.title = "Clock",
-	.host_now = now,
-	.host_pause = pause_ns,
-};
-static struct tare_device device = { .backend = &clock_backend };
-static volatile sig_atomic_t interrupted;
-
-// What a measurement of these tests does.
-struct thing {
-	int64_t takes_ns; // each sample
-	double noise;     // relative width of a uniform noise; 0: always the same
-	int64_t value;
-	size_t wild_from; // a third, and from this sample on all, are 5 % more; 0: none
-	bool also_noise;  // a second figure, which takes long to settle
-	int begin_fails, sample_fails;
-	int fruitless;       // of so many samples nothing comes
-	size_t interrupt_at; // sample at which the user stops it; 0: never
-	size_t calls, ends;
-	struct tare_random random;
-	int64_t spent_ns;
-	size_t order; // in which it was measured, from 1
-};
-static size_t measured;
-
-static int begin(struct tare_measurement *measurement, struct tare_error *error)
-{
-	struct thing *thing = measurement->context;
-	thing->order = ++measured;
-	return thing->begin_fails ? tare_fail(error, thing->begin_fails, "begin says no") : 0;
-}
-
-static int sample(struct tare_measurement *measurement, int64_t *values, struct tare_error *error)
-{
-	struct thing *thing = measurement->context;
-	double noise =
-	    thing->noise * ((double)tare_random_below(&thing->random, 10000) / 10000 - 0.5);
-
-	thing->calls++;
-	if (thing->wild_from)
-		noise = thing->calls >= thing->wild_from || thing->calls % 3 == 0 ? 0.05 : 0;
-	if (thing->also_noise)
-		values[1] = 50000 + (int64_t)tare_random_below(&thing->random, 50000);
-	clock_ns += thing->takes_ns;
-	thing->spent_ns += thing->takes_ns;
-	if (thing->calls == thing->interrupt_at)
-		interrupted = 1;
-	if (thing->fruitless && thing->fruitless--)
-		return tare_fail(error, EAGAIN, "nothing this time");
-	if (thing->sample_fails)
-		return tare_fail(error, thing->sample_fails, "sample says no");
-	values[0] = (int64_t)((double)thing->value * (1 + noise));
-	return 0;
-}
-
-static int end(struct tare_measurement *measurement, enum tare_verified *verified,
-               struct tare_error *error)
-{
-	(void)error;
-	((struct thing *)measurement->context)->ends++;
-	*verified = TARE_VERIFIED;
-	return 0;
-}
-
-struct bench {
-	struct tare_run run;
-	struct tare_measurement measurements[32];
-	size_t count;
-};
-
-static void open_bench(struct bench *bench, struct thing *things, size_t count, int64_t budget_ns,
-                       uint64_t seed)
-{
-	*bench = (struct bench){ .count = count };
-	bench->run = (struct tare_run){ .device = &device,
-		                        .result = tare_result_new("test"),
-		                        .budget_ns = budget_ns,
-		                        .seed = seed,
-		                        .interrupted = &interrupted };
-	clock_ns = 12345;
-	interrupted = 0;
-	measured = 0;
-	assert_int_equal(tare_run_begin(&bench->run, S, NULL), 0);
-	for (size_t i = 0; i < count; i++) {
-		struct tare_measurement *measurement = &bench->measurements[i];
-		struct tare_figure *figure =
-		    tare_measurement_add(measurement, "time", "ns", "host", "how");
-		things[i].random.state = 77 + i;
-		assert_non_null(figure);
-		assert_int_equal(tare_labels_set_number(&figure->labels, "thing", (int64_t)i), 0);
-		measurement->begin = begin;
-		measurement->sample = sample;
-		measurement->end = end;
-		measurement->context = &things[i];
-	}
-}
-
-static int measure(struct bench *bench, struct tare_error *error)
-{
-	return tare_run_measure(&bench->run, bench->measurements, bench->count, error);
-}
-
-static void close_bench(struct bench *bench)
-{
-	for (size_t i = 0; i < bench->count; i++)
-		tare_measurement_clear(&bench->measurements[i]);
-	tare_result_free(bench->run.result);
-}
+#include "sampling_rig.h"
 
 static void cells_keep_their_order_and_are_measured_in_another(void **state)
 {
@@ -350,137 +222,6 @@ static void short_samples_are_thinned_not_hoarded(void **state)
 	close_bench(&bench);
 }
 
-static void figures_that_did_not_converge_are_counted_with_a_better_budget(void **state)
-{
-	struct thing things[4] = { 0 };
-	struct bench bench;
-	(void)state;
-	for (size_t i = 0; i < 4; i++)
-		things[i] =
-		    (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = i ? 0 : 0.3 };
-	open_bench(&bench, things, 4, 2 * S, 1);
-	assert_int_equal(measure(&bench, NULL), 0);
-	tare_run_warn_convergence(&bench.run);
-	assert_int_equal(bench.run.result->warning_count, 1);
-	assert_string_equal(bench.run.result->warnings[0].id, "not-converged");
-	assert_non_null(strstr(bench.run.result->warnings[0].message, "1 of 4 figures"));
-	assert_non_null(strstr(bench.run.result->warnings[0].message, " (1 without an interval)"));
-	// The budget that it names does.
-	int64_t better_s = atoi(strpbrk(bench.run.result->warnings[0].action, "123456789"));
-	assert_in_range(better_s, 3, 600);
-	close_bench(&bench);
-	for (size_t i = 0; i < 4; i++)
-		things[i] =
-		    (struct thing){ .takes_ns = 10 * MS, .value = 100000, .noise = i ? 0 : 0.3 };
-	open_bench(&bench, things, 4, 2 * better_s * S, 2);
-	assert_int_equal(measure(&bench, NULL), 0);
-	assert_true(bench.run.result->cells[0].converged);
-	close_bench(&bench);
-}
-
-static void the_worst_is_what_a_row_shows(void **state)
-{
-	struct thing thing = { .takes_ns = 5 * MS, .value = 100000, .noise = 0.6 };
-	struct bench bench;
-	const struct tare_summary *noisy;
-	(void)state;
-	open_bench(&bench, &thing, 1, 2 * S, 1);
-	assert_int_equal(measure(&bench, NULL), 0);
-	noisy = &bench.run.result->cells[0].summary;
-	assert_int_equal(bench.run.open_figures, 1);
-	assert_true(bench.run.worst > 0.01);
-	assert_true(fabs(bench.run.worst * noisy->median -
-	                 fmax(noisy->median - noisy->ci_low, noisy->ci_high - noisy->median)) <
-	            1e-3);
-	close_bench(&bench);
-}
-
-static void nobody_is_told_to_measure_for_an_hour(void **state)
-{
-	struct thing thing = { .takes_ns = MS, .value = 1000 };
-	struct bench bench;
-	(void)state;
-	open_bench(&bench, &thing, 1, S, 1);
-	bench.run.open_figures = 1;
-	bench.run.limited_figures = 1;
-	for (int minutes = 5; minutes <= 60; minutes += 55) {
-		size_t said = bench.run.result->warning_count;
-		bench.run.needed_ns = 60e9 * minutes;
-		tare_run_warn_convergence(&bench.run);
-		assert_int_equal(bench.run.result->warning_count, said + 1);
-		assert_int_equal(strstr(bench.run.result->warnings[said].action, "--budget") !=
-		                     NULL,
-		                 minutes == 5);
-		assert_non_null(strstr(bench.run.result->warnings[said].message,
-		                       "; 1 of them is as sure as the clocks allow"));
-	}
-	close_bench(&bench);
-}
-
-static void when_all_converge_nothing_is_said(void **state)
-{
-	struct thing thing = { .takes_ns = MS, .value = 1000 };
-	struct bench bench;
-	(void)state;
-	open_bench(&bench, &thing, 1, 2 * S, 1);
-	assert_int_equal(measure(&bench, NULL), 0);
-	tare_run_warn_convergence(&bench.run);
-	assert_int_equal(bench.run.result->warning_count, 0);
-	close_bench(&bench);
-}
-
-// A step of 20 % of the median: no number of samples helps, and it is said so.
-static void a_coarse_timer_is_blamed_not_the_budget(void **state)
-{
-	struct thing thing = { .takes_ns = MS, .value = 100 };
-	struct bench bench;
-	(void)state;
-	open_bench(&bench, &thing, 1, 10 * S, 1);
-	bench.measurements[0].figures[0].quantum = 20;
-	assert_int_equal(measure(&bench, NULL), 0);
-	assert_false(bench.run.result->cells[0].converged);
-	assert_true(thing.spent_ns < S);
-	tare_run_warn_convergence(&bench.run);
-	assert_int_equal(bench.run.result->warning_count, 1);
-	assert_string_equal(bench.run.result->warnings[0].id, "clock-limited");
-	close_bench(&bench);
-}
-
-static void an_error_that_repetition_cannot_remove_widens_the_interval(void **state)
-{
-	struct thing thing = { .takes_ns = MS, .value = 1000 };
-	struct bench bench;
-	const struct tare_cell *cell;
-	(void)state;
-	open_bench(&bench, &thing, 1, 10 * S, 1);
-	bench.measurements[0].figures[0].systematic = 300;
-	assert_int_equal(measure(&bench, NULL), 0);
-	cell = bench.run.result->cells;
-	assert_true(cell->summary.ci_low <= 700);
-	assert_true(cell->summary.ci_high >= 1300);
-	assert_false(cell->converged);
-	close_bench(&bench);
-}
-
-// One figure settles at once; its samples go wild while the other is not settled yet.
-static void a_figure_is_not_converged_whose_interval_is_wide_in_the_end(void **state)
-{
-	struct thing thing = {
-		.takes_ns = 5 * MS, .value = 1000, .also_noise = true, .wild_from = 166
-	};
-	struct bench bench;
-	const struct tare_cell *cell;
-	(void)state;
-	open_bench(&bench, &thing, 1, 1300 * MS, 1);
-	assert_non_null(
-	    tare_measurement_add(&bench.measurements[0], "time", "ns", "device", "how"));
-	assert_int_equal(measure(&bench, NULL), 0);
-	cell = bench.run.result->cells;
-	assert_true(cell->summary.ci_high - cell->summary.ci_low > 0.02 * cell->summary.median);
-	assert_false(cell->converged);
-	close_bench(&bench);
-}
-
 static void figures_that_are_refused_are_absent_with_the_reason(void **state)
 {
 	struct thing thing = { .takes_ns = MS, .value = 1000 };
@@ -492,34 +233,6 @@ static void figures_that_are_refused_are_absent_with_the_reason(void **state)
 	assert_int_equal(measure(&bench, NULL), 0);
 	assert_string_equal(bench.run.result->cells[0].absent, "cannot be told");
 	close_bench(&bench);
-}
-
-static void the_worst_interval_is_in_plain_digits(void **state)
-{
-	static const struct {
-		double worst;
-		const char *text;
-	} rows[] = {
-		{ 0.0213, "(at worst ±2.1 %)" },
-		{ 0.21, "(at worst ±21 %)" },
-		{ 0.996, "(at worst ±" },
-		{ 2.41, "(at worst ±240 %)" },
-		{ 10.01, "(at worst more than ±1000 %)" },
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct thing thing = { .takes_ns = MS, .value = 1000 };
-		struct bench bench;
-		const char *message;
-		open_bench(&bench, &thing, 1, S, 1);
-		bench.run.open_figures = 1;
-		bench.run.worst = rows[i].worst;
-		tare_run_warn_convergence(&bench.run);
-		message = bench.run.result->warnings[0].message;
-		if (!strstr(message, rows[i].text) || strstr(message, "e+"))
-			fail_msg("%s, not %s", message, rows[i].text);
-		close_bench(&bench);
-	}
 }
 
 static void below_the_floor_there_is_no_figure(void **state)
@@ -602,15 +315,7 @@ int main(void)
 		cmocka_unit_test(a_fruitless_sample_is_tried_again_but_not_for_ever),
 		cmocka_unit_test(a_lost_device_ends_the_run),
 		cmocka_unit_test(short_samples_are_thinned_not_hoarded),
-		cmocka_unit_test(figures_that_did_not_converge_are_counted_with_a_better_budget),
-		cmocka_unit_test(when_all_converge_nothing_is_said),
-		cmocka_unit_test(nobody_is_told_to_measure_for_an_hour),
-		cmocka_unit_test(the_worst_is_what_a_row_shows),
-		cmocka_unit_test(a_coarse_timer_is_blamed_not_the_budget),
-		cmocka_unit_test(an_error_that_repetition_cannot_remove_widens_the_interval),
-		cmocka_unit_test(a_figure_is_not_converged_whose_interval_is_wide_in_the_end),
 		cmocka_unit_test(figures_that_are_refused_are_absent_with_the_reason),
-		cmocka_unit_test(the_worst_interval_is_in_plain_digits),
 		cmocka_unit_test(below_the_floor_there_is_no_figure),
 		cmocka_unit_test(a_spent_budget_is_said_not_overrun),
 		cmocka_unit_test(a_short_thing_is_batched_to_four_hundred_ticks),

@@ -2,7 +2,7 @@
 // What is known of a kernel's parameters: their sizes from the driver (12.4 and later) and from the
 // PTX; names, pointers and const from the source, where that is CUDA C.
 #include "backend/cuda/internal.h"
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 
 #include <ctype.h>
 #include <errno.h>

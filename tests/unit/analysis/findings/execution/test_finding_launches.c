@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What findings about launches say: of graphs, and of the loop around calls.
-#include "findings_rig.h"
+#include "tests/unit/analysis/findings/findings_rig.h"
 
 #include <math.h>
 

@@ -1,150 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about transfers: copies made by hand at the thresholds.
-#include "evaluated.h"
-
-struct copies {
-	uint8_t kind; // WRITE
-	uint32_t count;
-	uint64_t bytes;
-	int64_t copy_ns;  // of each, in a call that blocks
-	int64_t call_ns;  // of the call beside it
-	int64_t think_ns; // of the host, between two
-	uint8_t alignment, memory;
-	bool asynchronous;
-	bool read_first;    // the same place is read back before each
-	uint32_t places;    // different ones; 0: one
-	uint32_t aligned;   // so many more that are aligned, of a third of the time
-	uint32_t pinned;    // so many more from pinned memory, of a third of the time
-	int64_t before_ns;  // a kernel that each copy waits for, within its call
-	int64_t work_ns;    // a kernel at the end
-	uint8_t contents;   // of each, as far as they were compared; 0: they were not
-	bool differ;        // each of what is written is new
-	bool late;          // read at a wait
-	bool kernel_before; // each, which may write what is not read_only
-	bool read_only;
-};
-
-struct hand {
-	struct made *made;
-	struct tare_recorded_memory memory;
-	struct tare_recorded_place places[MADE_MOST];
-	struct tare_recorded_argument argument; // the kernel may write the memory
-	int64_t now_ns;
-};
-
-// Issued before the copy, and done within its call.
-static void kernel_before(struct hand *hand, int64_t start_ns, int64_t end_ns)
-{
-	struct tare_recorded_command kernel = made_plain_command(
-	    0, 0, TARE_KIND_KERNEL, start_ns, start_ns, start_ns, start_ns, end_ns);
-	kernel.amount = TARE_NO_INDEX;
-	kernel.object = 0;
-	made_command(hand->made, kernel);
-}
-
-static void copy(struct hand *hand, const struct copies *c, uint8_t kind, uint32_t place,
-                 int64_t copy_ns, uint8_t alignment, uint8_t memory)
-{
-	struct tare_recording *recording = &hand->made->recording;
-	int64_t enter_ns = hand->now_ns, start_ns = enter_ns + c->before_ns + c->call_ns / 2;
-	int64_t exit_ns = c->asynchronous ? enter_ns + c->call_ns
-	                                  : start_ns + copy_ns + c->call_ns - c->call_ns / 2;
-	if (c->before_ns > 0)
-		kernel_before(hand, enter_ns, start_ns - c->call_ns / 2);
-	struct tare_recorded_command command = made_plain_command(
-	    0, 0, kind, enter_ns, exit_ns, start_ns, start_ns, start_ns + copy_ns);
-	command.direction =
-	    kind == TARE_KIND_WRITE ? TARE_DIRECTION_TO_DEVICE : TARE_DIRECTION_FROM_DEVICE;
-	command.amount = c->bytes;
-	command.alignment = alignment;
-	command.memory = memory;
-	command.object = 0;
-	command.flags = c->asynchronous ? 0 : TARE_COMMAND_BLOCKING;
-	uint64_t bytes = c->differ ? recording->command_count : 7;
-	hand->places[recording->place_count++] = (struct tare_recorded_place){
-		.command = (uint32_t)recording->command_count,
-		.identity = place,
-		.contents = c->contents,
-		.contents_flags = c->late ? TARE_CONTENTS_LATE : 0,
-		.whole = c->contents == TARE_CONTENTS_WHOLE ? bytes : 0,
-		.sample = bytes,
-	};
-	made_command(hand->made, command);
-	hand->now_ns = (exit_ns > start_ns + copy_ns ? exit_ns : start_ns + copy_ns) + c->think_ns;
-}
-
-static void launch(struct hand *hand, int64_t work_ns)
-{
-	struct tare_recorded_command kernel =
-	    made_plain_command(0, 0, TARE_KIND_KERNEL, hand->now_ns, hand->now_ns + 1000,
-	                       hand->now_ns, hand->now_ns + 2000, hand->now_ns + 2000 + work_ns);
-	kernel.amount = TARE_NO_INDEX;
-	kernel.object = 0;
-	made_command(hand->made, kernel);
-	hand->now_ns = kernel.end_ns;
-}
-
-static struct hand *by_hand(const struct copies *c)
-{
-	struct hand *hand = calloc(1, sizeof *hand);
-	assert_non_null(hand);
-	hand->made = made_new(0);
-	struct tare_recording *recording = &hand->made->recording;
-	recording->places = hand->places;
-	recording->memories = &hand->memory;
-	recording->memory_count = 1;
-	recording->arguments = &hand->argument;
-	recording->argument_count = 1;
-	hand->memory = (struct tare_recorded_memory){ .kind = TARE_TRACE_MEMORY_BUFFER,
-		                                      .parent = TARE_NO_INDEX,
-		                                      .bytes = 1 << 30 };
-	made_process(hand->made, INT64_MAX);
-	hand->made->processes[0].flags = c->contents ? TARE_TRACE_COMPARED : 0;
-	hand->memory.flags = c->read_only ? 1 << 2 : 0; // CL_MEM_READ_ONLY
-	made_thread(hand->made, 0);
-	made_queue(hand->made, 0, made_device(hand->made, 0, TARE_NO_INDEX, 0), false);
-	hand->made->queues[0].api = TARE_TRACE_OPENCL;
-	hand->now_ns = 1000;
-	for (uint32_t i = 0; i < c->count; i++) {
-		uint32_t place = c->places ? i % c->places : 0;
-		if (c->kernel_before)
-			launch(hand, 1000);
-		if (c->read_first)
-			copy(hand, c, TARE_KIND_READ, place, c->copy_ns, c->alignment, c->memory);
-		copy(hand, c, c->kind, place, c->copy_ns, c->alignment, c->memory);
-	}
-	for (uint32_t i = 0; i < c->aligned; i++)
-		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, 12, c->memory);
-	for (uint32_t i = 0; i < c->pinned; i++)
-		copy(hand, c, c->kind, 1000 + i, c->copy_ns / 3, c->alignment,
-		     TARE_TRACE_MEMORY_PINNED);
-	launch(hand, c->work_ns);
-	recording->end_ns = hand->made->processes[0].end_ns = hand->now_ns + 1000;
-	return hand;
-}
-
-static void put_away(struct hand *hand, struct tare_findings *findings)
-{
-	tare_findings_free(findings);
-	free(hand->made);
-	free(hand);
-}
-
-// By default: 40 copies of 1 MB in 100 µs each, aligned, pinned, of different places.
-#define COPIES(...)                                                                                \
-	{ .kind = TARE_KIND_WRITE,                                                                 \
-	  .count = 40,                                                                             \
-	  .bytes = 1 << 20,                                                                        \
-	  .copy_ns = 100000,                                                                       \
-	  .call_ns = 2000,                                                                         \
-	  .alignment = 12,                                                                         \
-	  .memory = TARE_TRACE_MEMORY_PINNED,                                                      \
-	  .places = 40,                                                                            \
-	  .work_ns = 100000,                                                                       \
-	  __VA_ARGS__ }
-// The same: all of one place, and of the same bytes.
-#define SAME(...) COPIES(.places = 1, .contents = TARE_CONTENTS_WHOLE __VA_OPT__(, ) __VA_ARGS__)
-#pragma GCC diagnostic ignored "-Woverride-init"
+#include "made_copies.h"
 
 static const struct {
 	const char *id;
@@ -250,20 +106,6 @@ static const struct {
 	{ "ping-pong", false, SAME(.read_first = true, .kernel_before = true, .work_ns = 500000000),
 	  0, 0, 0 },
 };
-
-static void assert_close(double value, double expected)
-{
-	if (value < expected - 1000 || value > expected + 1000)
-		fail_msg("%.0f, not %.0f", value, expected);
-}
-
-static void assert_costs(const struct tare_finding *finding, double low_ns, double best_ns,
-                         double high_ns)
-{
-	assert_close((double)finding->cost_low_ns, low_ns);
-	assert_close((double)finding->cost_ns, best_ns);
-	assert_close((double)finding->cost_high_ns, high_ns);
-}
 
 static void copies_at_the_thresholds(void **state)
 {
@@ -455,94 +297,6 @@ static void the_fixed_cost_is_fitted(void **state)
 	put_away(hand, &findings);
 }
 
-// What the recorder took between two commands is not the program's computing.
-static void hashing_is_no_computing(void **state)
-{
-	(void)state;
-	for (int hashed = 0; hashed < 2; hashed++) {
-		struct copies copies =
-		    COPIES(.think_ns = 100000, .contents = TARE_CONTENTS_WHOLE, .differ = true);
-		struct hand *hand = by_hand(&copies);
-		for (size_t i = 0; i < hand->made->recording.place_count; i++) {
-			hand->places[i].from_ns = hand->made->commands[i].exit_ns;
-			hand->places[i].to_ns =
-			    hand->made->commands[i].exit_ns + (hashed ? 100000 : 0);
-		}
-		// On a CPU all the time.
-		made_sample(hand->made, 0, 0);
-		made_sample(hand->made, hand->now_ns, (uint64_t)hand->now_ns);
-		struct tare_findings findings = evaluate(hand->made);
-		const struct tare_finding *finding = find(&findings, "idle-host-computes");
-		if ((finding != NULL) == hashed)
-			fail_msg("idle-host-computes is%s raised", hashed ? "" : " not");
-		put_away(hand, &findings);
-	}
-}
-
-// Two parts of a buffer, in turn: sure unless one reaches into the other.
-static void another_part_may_reach_into_it(void **state)
-{
-	static const struct {
-		uint64_t offset;
-		double low_ns;
-	} rows[] = {
-		{ 1 << 20, 38 * 100000 },
-		{ (1 << 20) - 1, 0 },
-		{ UINT64_MAX, 0 },
-	};
-	(void)state;
-	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-		struct copies copies = SAME(.think_ns = 0);
-		struct hand *hand = by_hand(&copies);
-		for (size_t i = 1; i < hand->made->recording.place_count; i += 2) {
-			hand->places[i].identity = 5;
-			hand->places[i].offset = rows[k].offset;
-		}
-		struct tare_findings findings = evaluate(hand->made);
-		const struct tare_finding *finding = find(&findings, "duplicate-transfers");
-		assert_non_null(finding);
-		assert_close((double)finding->cost_low_ns, rows[k].low_ns);
-		put_away(hand, &findings);
-	}
-}
-
-// Which memory a kernel may write is told of OpenCL's.
-static void kernels_change_what_they_may_write(void **state)
-{
-	static const struct {
-		uint32_t kernels, memory, flags; // kernels 0: not told of which kernel
-		uint64_t lost;
-		double low_ns;
-	} rows[] = {
-		{ 1, 1, TARE_TRACE_COMPARED, 0, 3900000 },
-		{ 1, 0, TARE_TRACE_COMPARED, 0, 0 },
-		{ 0, 1, TARE_TRACE_COMPARED, 0, 0 },
-		{ 1, TARE_NO_INDEX, TARE_TRACE_COMPARED, 0, 0 },
-		{ 1, 1, TARE_TRACE_COMPARED | TARE_TRACE_FORKED, 0, 0 },
-		{ 1, 1, TARE_TRACE_COMPARED, 1, 0 },
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct copies copies = SAME(.kernel_before = true);
-		struct hand *hand = by_hand(&copies);
-		struct tare_recorded_memory memories[2] = { hand->memory, hand->memory };
-		struct tare_recorded_argument argument = { 0, rows[i].memory };
-		hand->made->recording.memories = memories;
-		hand->made->recording.memory_count = 2;
-		hand->made->recording.arguments = &argument;
-		hand->made->recording.argument_count = 1;
-		hand->made->recording.kernel_count = rows[i].kernels;
-		hand->made->processes[0].flags = rows[i].flags;
-		hand->made->processes[0].lost_records = rows[i].lost;
-		struct tare_findings findings = evaluate(hand->made);
-		const struct tare_finding *finding = find(&findings, "duplicate-transfers");
-		assert_non_null(finding);
-		if ((double)finding->cost_low_ns != rows[i].low_ns)
-			fail_msg("row %zu: %lld", i, (long long)finding->cost_low_ns);
-		put_away(hand, &findings);
-	}
-}
-
 // Copies that a kernel hides cost nothing.
 static void what_is_hidden_is_not_saved(void **state)
 {
@@ -557,75 +311,6 @@ static void what_is_hidden_is_not_saved(void **state)
 	const struct tare_finding *finding = find(&findings, "duplicate-transfers");
 	assert_non_null(finding);
 	assert_close((double)finding->cost_low_ns, 20 * 100000);
-	put_away(hand, &findings);
-}
-
-// Without contents nobody knows; how to find out is said where it matters, and of what was not
-// compared.
-static void what_was_not_compared_is_told(void **state)
-{
-	static const struct {
-		struct copies copies;
-		const char *words;
-		bool said;
-	} rows[] = {
-		{ SAME(.contents = 0), "tare record --contents", true },
-		{ SAME(.contents = 0, .count = 16), "tare record --contents", false },
-		{ SAME(.contents = 0, .count = 17), "tare record --contents", true },
-		{ SAME(.contents = 0, .bytes = 32767), "tare record --contents", false },
-		{ SAME(.contents = 0, .work_ns = 500000000), "tare record --contents", false },
-		{ COPIES(.contents = 0), "tare record --contents", false },
-		{ SAME(.differ = true), "tare record --contents", false },
-		{ SAME(.differ = true), "not compared", false },
-		{ SAME(.contents = TARE_CONTENTS_SAMPLED), "not compared", false },
-		{ SAME(.contents = TARE_CONTENTS_SKIPPED), "40 of 40 copies", true },
-		{ SAME(.contents = TARE_CONTENTS_UNREADABLE), "could not be read: 40", true },
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct hand *hand = by_hand(&rows[i].copies);
-		struct tare_findings findings = evaluate(hand->made);
-		if (says(&findings, rows[i].words) != rows[i].said)
-			fail_msg("row %zu", i);
-		put_away(hand, &findings);
-	}
-}
-
-// From the half of them on the copies are compared by samples, which all agree.
-static struct tare_findings with_samples(bool differ, struct hand **hand)
-{
-	struct copies copies = SAME(.differ = differ);
-	*hand = by_hand(&copies);
-	const size_t count = (*hand)->made->recording.place_count;
-	for (size_t i = count / 2; i < count; i++) {
-		(*hand)->places[i].contents = TARE_CONTENTS_SAMPLED;
-		(*hand)->places[i].whole = 0;
-		(*hand)->places[i].sample = (*hand)->places[count / 2 - 1].sample;
-	}
-	return evaluate((*hand)->made);
-}
-
-// That samples agree is no proof, and none at all where the whole never did.
-static void samples_are_told_and_do_not_outweigh_the_whole(void **state)
-{
-	struct copies sampled = SAME(.contents = TARE_CONTENTS_SAMPLED);
-	struct hand *hand;
-	(void)state;
-	struct tare_findings findings = with_samples(true, &hand);
-	assert_null(find(&findings, "duplicate-transfers"));
-	put_away(hand, &findings);
-	findings = with_samples(false, &hand);
-	const struct tare_finding *finding = find(&findings, "duplicate-transfers");
-	assert_non_null(finding);
-	assert_non_null(strstr(finding->title, "already, some of them by samples"));
-	assert_int_equal(finding->confidence, TARE_CONFIDENCE_LIKELY);
-	put_away(hand, &findings);
-	hand = by_hand(&sampled);
-	findings = evaluate(hand->made);
-	finding = find(&findings, "duplicate-transfers");
-	assert_non_null(finding);
-	assert_non_null(strstr(finding->title, "already, by samples"));
-	assert_int_equal(finding->confidence, TARE_CONFIDENCE_POSSIBLE);
 	put_away(hand, &findings);
 }
 
@@ -668,18 +353,6 @@ static void copies_in_one_memory_need_not_be(void **state)
 	}
 }
 
-// Images: where in them is not recorded.
-static void copies_to_images_are_not_compared(void **state)
-{
-	struct copies copies = SAME();
-	struct hand *hand = by_hand(&copies);
-	(void)state;
-	hand->memory.kind = TARE_TRACE_MEMORY_IMAGE;
-	struct tare_findings findings = evaluate(hand->made);
-	assert_null(find(&findings, "duplicate-transfers"));
-	put_away(hand, &findings);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -690,14 +363,8 @@ int main(void)
 		cmocka_unit_test(maps_are_compared_with),
 		cmocka_unit_test(cores_take_any_address),
 		cmocka_unit_test(the_fixed_cost_is_fitted),
-		cmocka_unit_test(hashing_is_no_computing),
-		cmocka_unit_test(another_part_may_reach_into_it),
-		cmocka_unit_test(kernels_change_what_they_may_write),
 		cmocka_unit_test(what_is_hidden_is_not_saved),
-		cmocka_unit_test(what_was_not_compared_is_told),
-		cmocka_unit_test(samples_are_told_and_do_not_outweigh_the_whole),
 		cmocka_unit_test(copies_in_one_memory_need_not_be),
-		cmocka_unit_test(copies_to_images_are_not_compared),
 	};
 	return cmocka_run_group_tests_name("finding_copies", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/cuda/ptx.h"
+#include "backend/cuda/ptx/ptx.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about what the host does around the device's work, and about recording itself.
-#include "findings_rig.h"
+#include "tests/unit/analysis/findings/findings_rig.h"
 
 // What a module of CUDA's was made from is not recorded: it may be machine code already.
 static void builds_that_may_be_loads_are_only_possible(void **state)

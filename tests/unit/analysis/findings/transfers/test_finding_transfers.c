@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings about transfers and overlap: the forms of the pipeline example as the engine model runs
 // them, at several speeds.
-#include "evaluated.h"
+#include "tests/unit/analysis/findings/evaluated.h"
 
 static const struct {
 	enum rig_form form;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is read of libraries without running them: any bytes at all may be in the files.
-#include "record_folder.h"
+#include "tests/unit/record/record_folder.h"
 
 #include "base/other_api.h"
 #include "record/loader/closure.h"
