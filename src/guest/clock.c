@@ -12,6 +12,7 @@
 #endif
 
 bool guest_clock_tsc;
+uint64_t guest_cpu_ticks = UINT64_MAX, guest_cpu_most_ticks = UINT64_MAX;
 
 static uint64_t hz = 1000000000;
 
@@ -90,15 +91,11 @@ static uint64_t ticks_in_order(void)
 	return ticks;
 }
 
-struct pair {
-	uint64_t before, value, after;
-};
-
-static struct pair tightest_pair(int clock)
+struct guest_clock_pair guest_clock_tightest(int clock)
 {
-	struct pair best = { 0 };
+	struct guest_clock_pair best = { 0 };
 	for (int i = 0; i < READINGS; i++) {
-		struct pair pair;
+		struct guest_clock_pair pair;
 		pair.before = ticks_in_order();
 		pair.value = guest_ns(clock);
 		pair.after = ticks_in_order();
@@ -108,13 +105,13 @@ static struct pair tightest_pair(int clock)
 	return best;
 }
 
-static uint64_t middle(const struct pair *pair)
+static uint64_t middle(const struct guest_clock_pair *pair)
 {
 	return pair->before + (pair->after - pair->before) / 2;
 }
 
 // The same moment on another clock, by two readings that are near in time.
-static int64_t moved(const struct pair *other, const struct pair *raw)
+static int64_t moved(const struct guest_clock_pair *other, const struct guest_clock_pair *raw)
 {
 	double ticks = (double)(int64_t)(middle(raw) - middle(other));
 	return (int64_t)other->value + (int64_t)(ticks * 1e9 / (double)hz);
@@ -137,23 +134,23 @@ static int64_t cpu_time_distance_ns(void)
 
 void guest_clock_begin(struct tare_trace_header *header)
 {
-	struct pair first, raw, monotonic, realtime;
+	struct guest_clock_pair first, raw, monotonic, realtime;
 	int64_t cpu_ns;
 	guest_clock_tsc = counter_is_invariant();
 	hz = 1000000000;
-	raw = first = tightest_pair(CLOCK_MONOTONIC_RAW);
+	raw = first = guest_clock_tightest(CLOCK_MONOTONIC_RAW);
 	if (guest_clock_tsc) {
 		// Counted, should the clock stand still as where a sandbox refuses it.
 		for (int i = 0; i < MOST_PAIRS && raw.value - first.value < MEASURE_NS; i++)
-			raw = tightest_pair(CLOCK_MONOTONIC_RAW);
+			raw = guest_clock_tightest(CLOCK_MONOTONIC_RAW);
 		if (raw.value == first.value)
 			guest_clock_tsc = false; // at a rate that nobody can tell
 	}
 	if (guest_clock_tsc)
 		hz = (uint64_t)((double)(middle(&raw) - middle(&first)) * 1e9 /
 		                (double)(raw.value - first.value));
-	monotonic = tightest_pair(CLOCK_MONOTONIC);
-	realtime = tightest_pair(CLOCK_REALTIME);
+	monotonic = guest_clock_tightest(CLOCK_MONOTONIC);
+	realtime = guest_clock_tightest(CLOCK_REALTIME);
 	header->host_clock = guest_clock_tsc ? TARE_TRACE_CLOCK_TSC : TARE_TRACE_CLOCK_RAW;
 	header->host_hz = hz;
 	header->start_ticks = guest_clock_tsc ? middle(&raw) : raw.value;
@@ -164,28 +161,4 @@ void guest_clock_begin(struct tare_trace_header *header)
 	guest_cpu_ticks = guest_ticks_of_ns(cpu_ns);
 	guest_cpu_most_ticks =
 	    guest_ticks_of_ns(cpu_ns > CPU_TIME_MOST_NS / 10 ? CPU_TIME_MOST_NS : 10 * cpu_ns);
-}
-
-void guest_clock_pairs(void)
-{
-	static const struct {
-		uint16_t clock;
-		int native;
-	} clocks[] = {
-		{ TARE_CLOCK_RAW, CLOCK_MONOTONIC_RAW },
-		{ TARE_CLOCK_MONOTONIC, CLOCK_MONOTONIC },
-		{ TARE_CLOCK_REALTIME, CLOCK_REALTIME },
-	};
-	for (size_t i = guest_clock_tsc ? 0 : 1; i < sizeof clocks / sizeof *clocks; i++) {
-		struct pair pair = tightest_pair(clocks[i].native);
-		union tare_trace_record record = { .clock_pair = {
-			                               .head =
-			                                   tare_trace_head(TARE_TRACE_CLOCK_PAIR, 0,
-			                                                   clocks[i].clock, 0),
-			                               .before = pair.before,
-			                               .value = pair.value,
-			                               .after = pair.after,
-			                           } };
-		guest_define(&record);
-	}
 }

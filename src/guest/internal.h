@@ -15,7 +15,7 @@ struct guest_quiet {
 void guest_quiet_enter(struct guest_quiet *quiet);
 void guest_quiet_leave(const struct guest_quiet *quiet); // restores errno too
 
-// ---- the file (file.c). System calls are made raw: libc's own are cancellation points.
+// ---- the file (file/file.c). System calls are made raw: libc's own are cancellation points.
 
 enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = 100 };
 
@@ -40,7 +40,7 @@ void guest_file_populate(struct tare_trace_window *window);
 // The child of a fork lets go of its parent's file.
 void guest_file_forget(void);
 
-// ---- windows (window.c)
+// ---- windows (file/window.c)
 
 // A window, ready to be written after its head; claimed by a thread (or for definitions). NULL: no
 // room. Only in the quiet.
@@ -62,24 +62,38 @@ static inline union tare_trace_record *guest_window_end(struct tare_trace_window
 	       TARE_TRACE_WINDOW_BYTES / TARE_TRACE_RECORD_BYTES;
 }
 
-// ---- threads (thread.c), definitions (define.c)
+// ---- threads (thread.c)
 
 void guest_thread_begin(void); // makes the key that tells the end of a thread
 void guest_thread_forget(void);
 // Gives the calling thread a state. NULL: no memory.
 struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind);
+// The calling thread's state in the file that has begun. NULL: no memory.
+struct guest_thread *guest_thread_here(void);
 // Gives a thread that has none a window, if there is one.
 void guest_thread_window(struct guest_thread *thread);
 // An event whether events are wanted or not.
 union tare_trace_record *guest_event_always(struct guest_thread *thread);
 void guest_cpu_time_write(struct guest_thread *thread, uint64_t now);
+// How many phases of a domain are open on a thread (phase/phase.c); a new thread has none.
+struct guest_phase_open {
+	const void *domain;
+	int depth;
+	struct guest_phase_open *following;
+};
+
+// ---- definitions (file/definition.c), by a thread; of none or of one of another process they are
+// not written
+
 void guest_define_forget(void);
 void guest_define_begin(void);
-
+// As guest_define and guest_string.
+void guest_define_of(struct guest_thread *thread, const union tare_trace_record *record);
+uint32_t guest_string_of(struct guest_thread *thread, const char *text, size_t bytes);
 // Defines a call stack, the innermost frame first, and returns its id; 0 when there was no room.
-uint32_t guest_stack_define(const uint64_t *frames, uint32_t count);
+uint32_t guest_stack_define(struct guest_thread *thread, const uint64_t *frames, uint32_t count);
 
-// ---- modules (module.c)
+// ---- modules (stack/module.c)
 
 // Whether the C library can tell modules without a lock.
 #include <dlfcn.h>
@@ -102,7 +116,7 @@ bool guest_module_find(uint64_t address, struct guest_module_place *place);
 // Defines the module that has the address unless it is defined.
 void guest_module_know(uint64_t address);
 
-// ---- life (begin.c, end.c, fork.c, helper.c, lone.c)
+// ---- life (life/)
 
 enum guest_life {
 	GUEST_UNBORN = 0,
@@ -119,7 +133,11 @@ void guest_api_tell(struct tare_trace_header *header);
 // calls.
 void guest_api_harvest(struct guest_thread *thread);
 void guest_api_in_child(void);
-void guest_describe_begin(void); // describe.c, once a process image
+void guest_describe_begin(void); // file/describe.c, once a process image
+// Begins a file. `flags`: of its header; `from_ns`: CLOCK_MONOTONIC when that was wanted. With
+// guest_begin_lock held, in the quiet. If it cannot, nothing is recorded.
+void guest_begin_file(uint32_t flags, uint64_t from_ns);
+extern guest_lock guest_begin_lock;
 // In the child of a fork. Returns whether this process is recorded.
 bool guest_begin_child(void);
 void guest_options_read(void);
@@ -137,22 +155,29 @@ void guest_lone_forget(void);
 // The helper thread. False: none could be started.
 bool guest_helper_start(void);
 void guest_helper_wake(void);
+// How often it was woken, and its sleep of `ns` at most unless it was since `seen`.
+uint32_t guest_helper_wakes(void);
+void guest_helper_sleep(uint64_t ns, uint32_t seen);
+void guest_helper_sleep_forget(void);
 // Waits, but not for long, until the helper is outside of `harvest`.
 void guest_helper_leave_harvest(void);
 // Keeps it outside from now on, waiting as above if `wait`; as often resumed as held.
 void guest_helper_hold(bool wait);
 void guest_helper_resume(void);
 void guest_helper_forget(void);
-// A thread's state begins anew: none of its phases are open.
-void guest_phase_forget(struct guest_thread *thread);
 // What the helper samples now and then, and guest_end at last.
 void guest_sample(struct guest_thread *thread, bool record);
 
-// ---- time (clock.c)
+// ---- time (clock.c, clock_pairs.c)
 
 void guest_clock_begin(struct tare_trace_header *header);
+// A reading of a clock (a clockid_t) between host ticks, the closest together of a few.
+struct guest_clock_pair {
+	uint64_t before, value, after;
+};
+struct guest_clock_pair guest_clock_tightest(int clock);
 // Writes pairs of host ticks and the host's other clocks.
-void guest_clock_pairs(void);
+void guest_clock_pairs(struct guest_thread *thread);
 
 uint64_t guest_ns(int clock); // a clockid_t
 uint64_t guest_hz(void);

@@ -8,10 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Thread_local struct guest_thread *guest_this
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-uint64_t guest_cpu_ticks = UINT64_MAX, guest_cpu_most_ticks = UINT64_MAX;
-
 static _Atomic(struct guest_thread *) all_threads;
 static _Atomic uint32_t last_track;
 static pthread_key_t end_key;
@@ -58,7 +54,7 @@ static struct guest_thread *find_state(void)
 	return thread;
 }
 
-static void define_track(const struct guest_thread *thread, enum tare_trace_track_kind kind)
+static void define_track(struct guest_thread *thread, enum tare_trace_track_kind kind)
 {
 	union tare_trace_record record = { .track = {
 		                               .head =
@@ -69,8 +65,14 @@ static void define_track(const struct guest_thread *thread, enum tare_trace_trac
 		                           } };
 	char name[16] = "";
 	prctl(PR_GET_NAME, name);
-	record.track.name = guest_string(name, strnlen(name, sizeof name));
-	guest_define(&record);
+	record.track.name = guest_string_of(thread, name, strnlen(name, sizeof name));
+	guest_define_of(thread, &record);
+}
+
+static void close_phases(struct guest_thread *thread)
+{
+	for (struct guest_phase_open *open = thread->phases; open; open = open->following)
+		open->depth = 0;
 }
 
 struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
@@ -93,7 +95,7 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 		thread->lost_records = thread->lost_commands = 0;
 		thread->loss_from = thread->loss_to = 0;
 		thread->forking = NULL;
-		guest_phase_forget(thread);
+		close_phases(thread);
 		thread->walk = NULL;
 		// In a window that another thread has left, the call that is waited in is now ours.
 		if (thread->window)
@@ -110,24 +112,12 @@ struct guest_thread *guest_thread_attach(enum tare_trace_track_kind kind)
 	return thread;
 }
 
-struct guest_thread *guest_thread_slow(void)
+struct guest_thread *guest_thread_here(void)
 {
-	struct guest_thread *thread = NULL;
-	struct guest_quiet quiet;
-	uint32_t life = atomic_load(&guest_life);
-	if (life != GUEST_RECORDING && life != GUEST_FORKED)
-		return NULL;
-	guest_quiet_enter(&quiet);
-	if (life == GUEST_RECORDING || guest_begin_child()) {
-		// A signal handler may have been here before us.
-		thread = guest_this;
-		if (!thread || thread->process != atomic_load(&guest_process))
-			thread = guest_thread_attach(TARE_TRACE_THREAD);
-	}
-	guest_quiet_leave(&quiet);
-	// It may be the process's second.
-	if (thread && atomic_load(&guest_lone))
-		guest_lone_round(thread, 0);
+	// A signal handler may have been here before us.
+	struct guest_thread *thread = guest_this;
+	if (!thread || thread->process != atomic_load(&guest_process))
+		thread = guest_thread_attach(TARE_TRACE_THREAD);
 	return thread;
 }
 
@@ -296,14 +286,4 @@ void guest_cpu_time_write(struct guest_thread *thread, uint64_t now)
 		guest_commit(record, tare_trace_head(TARE_TRACE_CPU_TIME, 0, 0, thread->track));
 	}
 	errno = error;
-}
-
-void guest_cpu_time_slow(struct guest_thread *thread, uint64_t now)
-{
-	if (now - thread->cpu_read_ticks < guest_cpu_ticks)
-		return;
-	thread->cpu_read_ticks = now;
-	guest_cpu_time_write(thread, now);
-	if (atomic_load_explicit(&guest_lone, memory_order_relaxed))
-		guest_lone_round(thread, 1);
 }

@@ -44,6 +44,13 @@ ROOMS = {
         "findings/transfers": {"findings", "core", "recording", "ledger", "tables", "whatif"},
         "findings/execution": {"findings", "core", "recording", "ledger", "tables", "whatif"},
     },
+    "guest": {
+        "": set(), "file": {""}, "life": {""}, "python": {""}, "stack": {"", "python"}, "phase": {""}, "count": {""},
+        "calibrate": {"", "stack"}, "opencl": {"", "stack", "calibrate"}, "levelzero": {"", "stack", "calibrate"},
+        "levelzero/counters": {"", "count", "levelzero"}, "levelzero/stub": {""},
+        "cuda": {"", "stack", "cuda/front", "cuda/counters"}, "cuda/counters": {"", "count", "cuda"}, "cuda/front": set(),
+        "blocks": {""}, "samples": {"cuda"},
+    },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
                "result": {"", "terminal", "core"}, "run": {"", "terminal", "core", "tables"},
                "hotspots": {"", "terminal", "core", "tables", "run"}, "page": {"", "core", "result", "tables", "run", "hotspots"}},

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 BUILD = pathlib.Path(os.environ["TARE_BUILD"])
-ROOMS = ["analysis", "backend", "base", "blocks", "cli", "export", "measure", "model", "record", "report", "result", "sample"]
+ROOMS = ["analysis", "backend", "base", "blocks", "cli", "export", "guest", "measure", "model", "record", "report", "result", "sample"]
 
 
 def needs(text):

@@ -3,8 +3,8 @@
 // that are thrown away. What CUPTI takes is not in it, nor what a cold cache costs. Calls of the
 // runtime that are told as well cost some more: those are few.
 #include "guest/cuda/cuda.h"
-#include "guest/region.h"
-#include "guest/stack.h"
+#include "guest/stack/region.h"
+#include "guest/stack/stack.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of calls that are no commands, and what they made.
 #include "guest/cuda/cuda.h"
-#include "guest/region.h"
-#include "guest/stack.h"
+#include "guest/stack/region.h"
+#include "guest/stack/stack.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // A wrapper's two halves on a thread, a list and records that nobody else sees: what is timed to
 // know what our own code costs (calibrate.c, driver_cost.c, execute_cost.c).
 #pragma once
-#include "guest/bench.h"
+#include "guest/calibrate/bench.h"
 #include "guest/levelzero/ze.h"
 
 enum { ZE_BENCH_COMMANDS = 64, ZE_BENCH_RING = 128 };

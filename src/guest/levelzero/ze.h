@@ -3,7 +3,7 @@
 // (tools/gen_levelzero.py); docs/recorder-levelzero.md says what happens to a command.
 #pragma once
 #include "guest/api.h"
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>

@@ -2,7 +2,7 @@
 // A wrapper's two halves on a thread, a queue and records that nobody else sees: what is timed to
 // know what our own code costs (calibrate.c, driver_cost.c).
 #pragma once
-#include "guest/bench.h"
+#include "guest/calibrate/bench.h"
 #include "guest/opencl/wrap.h"
 
 enum { LAYER_BENCH_COMMANDS = 64, LAYER_BENCH_RING = 256 };

@@ -3,7 +3,7 @@
 // functions that do nothing, on records that are thrown away. What profiling and events cost in the
 // driver is not in it, nor what a cold cache costs.
 #include "guest/opencl/bench.h"
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 
 enum { COMMANDS = LAYER_BENCH_COMMANDS };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a command, written between the vendor's return and ours.
 #include "guest/opencl/wrap.h"
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // The record of a kernel's launch. Most are like the one before: of such a one eight bytes are
 // written.
 #include "guest/opencl/again.h"
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 
 #include <string.h>
 

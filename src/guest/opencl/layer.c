@@ -3,7 +3,7 @@
 // older clInitLayer and the newer clInitLayerWithProperties.
 #include "guest/opencl/layer.h"
 #include "guest/environment.h"
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 
 #include <CL/cl_layer.h>
 #include <errno.h>

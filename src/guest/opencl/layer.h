@@ -12,7 +12,7 @@
 #include "guest/api.h"
 #include "guest/contents.h"
 #include "guest/opencl/ring.h"
-#include "guest/region.h"
+#include "guest/stack/region.h"
 
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>

@@ -165,12 +165,6 @@ void guest_phase_end(enum tare_trace_phase_source source, const char *domain, ui
 
 // ---- depths
 
-struct guest_phase_open {
-	const void *domain;
-	int depth;
-	struct guest_phase_open *following;
-};
-
 int *guest_phase_depth(const void *domain)
 {
 	struct guest_thread *thread = guest_phase_thread();
@@ -187,10 +181,4 @@ int *guest_phase_depth(const void *domain)
 	open->following = thread->phases;
 	thread->phases = open;
 	return &open->depth;
-}
-
-void guest_phase_forget(struct guest_thread *thread)
-{
-	for (struct guest_phase_open *open = thread->phases; open; open = open->following)
-		open->depth = 0;
 }

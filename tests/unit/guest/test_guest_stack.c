@@ -3,7 +3,7 @@
 // arises.
 #include "guest_trace.h"
 
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 #include "tests/unit/skip.h"
 
 #include <setjmp.h>

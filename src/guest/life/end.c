@@ -33,7 +33,7 @@ static void at_exit(void)
 	guest_quiet_enter(&quiet);
 	if (thread)
 		guest_cpu_time_write(thread, guest_ticks());
-	guest_clock_pairs();
+	guest_clock_pairs(thread);
 	guest_setup_took(from_ns);
 	mark_end(thread);
 	guest_quiet_leave(&quiet);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/bench.h"
-#include "guest/stack.h"
+#include "guest/calibrate/bench.h"
+#include "guest/stack/stack.h"
 
 void guest_bench_begin(struct guest_bench *bench, enum tare_trace_api api, void *mine,
                        union tare_trace_record *records, size_t count)

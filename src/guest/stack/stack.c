@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libgcc's unwinder finds the tables by _dl_find_object, which takes no lock. It is linked
 // statically: one of our own has no code registered at run time, for which it would need a lock.
-#include "guest/stack.h"
+#include "guest/stack/stack.h"
 
 #include "guest/internal.h"
 #include "guest/python/python.h"
@@ -169,7 +169,7 @@ static __attribute__((noinline)) uint32_t define(const struct guest_walk *walk, 
 	for (uint32_t i = 0; i < walk->count; i++)
 		if (!(walk->frame[i] & TARE_TRACE_FRAME_TEXT))
 			guest_module_know(walk->frame[i] - 1);
-	id = guest_stack_define(walk->frame, walk->count);
+	id = guest_stack_define(guest_thread(), walk->frame, walk->count);
 	if (id && process == atomic_load(&guest_process))
 		guest_map_put(stacks, key, id);
 	return id;

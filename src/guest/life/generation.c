@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "guest/contents.h"
+// The beginning of a file: of the process, or of the child of a fork.
 #include "guest/internal.h"
 
 #include <string.h>
 #include <time.h>
 
-_Atomic bool guest_active;
-_Atomic bool guest_alive;
-_Atomic uint32_t guest_process;
-_Atomic uint32_t guest_life;
-struct tare_trace_header *guest_header;
-
-static guest_lock begin_lock;
+guest_lock guest_begin_lock;
 
 void guest_tell_self_cost(struct tare_trace_header *header)
 {
@@ -71,7 +65,7 @@ static void begin_active(struct guest_thread *thread)
 	guest_commit(record, tare_trace_head(TARE_TRACE_ACTIVE, 0, 0, thread->track));
 }
 
-// With begin_lock held, in the quiet.
+// With guest_begin_lock held, in the quiet.
 static bool begin_file(uint32_t flags)
 {
 	struct tare_trace_header header = { 0 };
@@ -92,19 +86,18 @@ static bool begin_file(uint32_t flags)
 	guest_window_begin(2);
 	atomic_store(&guest_alive, true);
 	atomic_store(&guest_life, GUEST_RECORDING);
-	thread = guest_thread();
+	thread = guest_thread_here();
 	// Before the helper, which would take the only one of a very small file.
 	if (thread)
 		guest_thread_window(thread);
 	begin_active(thread);
-	guest_clock_pairs();
+	guest_clock_pairs(thread);
 	if (!lone && !guest_helper_start())
 		atomic_store(&guest_active, true);
 	return true;
 }
 
-// With begin_lock held. What a process pays once, however little it does.
-static void begin_timed(uint32_t flags, uint64_t from_ns)
+void guest_begin_file(uint32_t flags, uint64_t from_ns)
 {
 	if (begin_file(flags))
 		guest_setup_took(from_ns);
@@ -116,67 +109,11 @@ void guest_setup_took(uint64_t from_ns)
 	                   __ATOMIC_RELAXED);
 }
 
-// There is one set of costs: those of one API are not told of another's calls, too.
-static void forget_costs(void)
-{
-	if (guest_options.calibrated == TARE_TRACE_NO_API)
-		return;
-	guest_options.calibrated = TARE_TRACE_NO_API;
-	guest_options.self_cost_ps = guest_options.self_untimed_cost_ps = 0;
-	guest_options.self_call_cost_ps = guest_options.self_stack_cost_ps = 0;
-	for (int i = 0; i < 2; i++)
-		guest_options.self_low_ps[i] = guest_options.self_high_ps[i] = 0;
-	guest_tell_self_cost(guest_header);
-	__atomic_store_n(&guest_header->self_stack_cost_ps, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->driver_rounds, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&guest_header->execute_rounds, 0, __ATOMIC_RELEASE);
-}
-
-// Phases or another API have begun the recording: this one's commands are recorded from here on.
-// What its library has registered for exit() since then runs before what we registered at first.
-static void add_api(const struct guest_api *api)
-{
-	if (!guest_api_add(api))
-		return;
-	guest_api_tell(guest_header);
-	forget_costs();
-	guest_end_register();
-}
-
-bool guest_begin(const struct guest_api *api)
-{
-	struct guest_quiet quiet;
-	uint64_t from_ns = guest_ns(CLOCK_MONOTONIC);
-	guest_quiet_enter(&quiet);
-	guest_acquire(&begin_lock);
-	if (atomic_load(&guest_life) == GUEST_UNBORN) {
-		guest_api_add(api);
-		guest_options_read();
-		if (guest_options.directory[0]) {
-			guest_describe_begin();
-			guest_contents_begin();
-			guest_fork_register();
-			guest_end_register();
-			guest_lock_register(&begin_lock);
-			atomic_fetch_add(&guest_process, 1);
-			begin_timed(0, from_ns);
-		} else {
-			atomic_store(&guest_life, GUEST_OVER);
-		}
-	} else if (atomic_load(&guest_life) != GUEST_OVER) {
-		add_api(api);
-	}
-	guest_release(&begin_lock);
-	guest_quiet_leave(&quiet);
-	return atomic_load(&guest_life) == GUEST_RECORDING ||
-	       atomic_load(&guest_life) == GUEST_FORKED;
-}
-
 bool guest_begin_child(void)
 {
-	guest_acquire(&begin_lock);
+	guest_acquire(&guest_begin_lock);
 	if (atomic_load(&guest_life) == GUEST_FORKED)
-		begin_timed(TARE_TRACE_FORKED, guest_ns(CLOCK_MONOTONIC));
-	guest_release(&begin_lock);
+		guest_begin_file(TARE_TRACE_FORKED, guest_ns(CLOCK_MONOTONIC));
+	guest_release(&guest_begin_lock);
 	return atomic_load(&guest_life) == GUEST_RECORDING;
 }

@@ -47,11 +47,17 @@ static bool write_definition(const struct guest_thread *thread,
 	return true;
 }
 
-void guest_define(const union tare_trace_record *record)
+// A thread of this generation: what is left of another has no window here.
+static bool is_of_now(const struct guest_thread *thread)
 {
-	struct guest_thread *thread = guest_thread();
+	return thread &&
+	       thread->process == atomic_load_explicit(&guest_process, memory_order_relaxed);
+}
+
+void guest_define_of(struct guest_thread *thread, const union tare_trace_record *record)
+{
 	struct guest_quiet quiet;
-	if (!thread)
+	if (!is_of_now(thread))
 		return;
 	guest_quiet_enter(&quiet);
 	guest_acquire(&lock);
@@ -60,14 +66,13 @@ void guest_define(const union tare_trace_record *record)
 	guest_quiet_leave(&quiet);
 }
 
-uint32_t guest_string(const char *text, size_t bytes)
+uint32_t guest_string_of(struct guest_thread *thread, const char *text, size_t bytes)
 {
-	struct guest_thread *thread = guest_thread();
 	union tare_trace_record record = { .string = { .head = TARE_TRACE_STRING } };
 	struct tare_trace_string *part = &record.string;
 	struct guest_quiet quiet;
 	bool written;
-	if (!thread || !text)
+	if (!is_of_now(thread) || !text)
 		return 0;
 	if (bytes > MOST_TEXT)
 		bytes = MOST_TEXT;
@@ -88,14 +93,13 @@ uint32_t guest_string(const char *text, size_t bytes)
 	return written ? part->id : 0;
 }
 
-uint32_t guest_stack_define(const uint64_t *frames, uint32_t count)
+uint32_t guest_stack_define(struct guest_thread *thread, const uint64_t *frames, uint32_t count)
 {
-	struct guest_thread *thread = guest_thread();
 	union tare_trace_record record = { .stack = { .total = count } };
 	struct tare_trace_stack *part = &record.stack;
 	struct guest_quiet quiet;
 	bool written = false;
-	if (!thread)
+	if (!is_of_now(thread))
 		return 0;
 	part->id = atomic_fetch_add(&last_stack, 1) + 1;
 	guest_quiet_enter(&quiet);

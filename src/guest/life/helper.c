@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -26,7 +25,7 @@ enum {
 	LEAVE_NS = 20000, // 50 ms
 };
 
-static _Atomic uint32_t wakes, asleep, harvesting, held, starting;
+static _Atomic uint32_t harvesting, held, starting;
 
 struct helper {
 	struct guest_thread *thread;
@@ -37,33 +36,12 @@ struct helper {
 	bool was_busy, was_pending;
 };
 
-void guest_helper_wake(void)
-{
-	int error = errno;
-	atomic_fetch_add(&wakes, 1);
-	if (atomic_load(&asleep))
-		syscall(SYS_futex, &wakes, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	errno = error;
-}
-
 void guest_helper_forget(void)
 {
-	atomic_store(&asleep, 0);
+	guest_helper_sleep_forget();
 	atomic_store(&harvesting, 0);
 	atomic_store(&held, 0);
 	atomic_store(&starting, 0);
-}
-
-static void sleep_until(uint64_t due, uint64_t now, uint32_t seen)
-{
-	uint64_t ns = due > now ? due - now : 0;
-	struct timespec time = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-	if (!ns)
-		return;
-	atomic_store(&asleep, 1);
-	if (atomic_load(&wakes) == seen)
-		syscall(SYS_futex, &wakes, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
-	atomic_store(&asleep, 0);
 }
 
 static void harvest(struct guest_thread *thread)
@@ -155,7 +133,7 @@ static bool is_last_thread(void)
 
 static void pairs(struct helper *helper, uint64_t now)
 {
-	guest_clock_pairs();
+	guest_clock_pairs(helper->thread);
 	helper->pairs_ns = helper->pairs_ns * 2 < MOST_NS ? helper->pairs_ns * 2 : MOST_NS;
 	helper->next_pairs = now + helper->pairs_ns;
 }
@@ -184,7 +162,7 @@ static uint64_t change_active(const struct helper *helper, uint64_t now)
 
 static void round_of(struct helper *helper)
 {
-	uint32_t seen = atomic_load(&wakes);
+	uint32_t seen = guest_helper_wakes();
 	uint64_t now, due;
 	bool pending;
 	guest_window_prepare();
@@ -206,7 +184,7 @@ static void round_of(struct helper *helper)
 	if ((pending || helper->was_pending) && now + HARVEST_NS < due)
 		due = now + HARVEST_NS;
 	helper->was_pending = pending;
-	sleep_until(due, now, seen);
+	guest_helper_sleep(due > now ? due - now : 0, seen);
 }
 
 static void *run(void *argument)
@@ -225,7 +203,7 @@ static void *run(void *argument)
 	if (!helper.thread)
 		return NULL;
 	change.change.ticks = guest_ticks();
-	guest_define(&change);
+	guest_define_of(helper.thread, &change);
 	while (atomic_load(&guest_life) == GUEST_RECORDING &&
 	       atomic_load(&guest_process) == helper.generation &&
 	       (helper.was_busy || !is_last_thread()))

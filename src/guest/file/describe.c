@@ -15,6 +15,16 @@ void guest_describe_begin(void)
 	ids = guest_map_new(); // without memory for it everything is defined anew
 }
 
+void guest_define(const union tare_trace_record *record)
+{
+	guest_define_of(guest_thread(), record);
+}
+
+uint32_t guest_string(const char *text, size_t bytes)
+{
+	return guest_string_of(guest_thread(), text, bytes);
+}
+
 // The key of a content in this process's file, by what it is.
 static const void *key_of(const char *kind, const void *content, size_t bytes)
 {

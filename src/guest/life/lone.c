@@ -15,8 +15,6 @@ enum {
 	MOST_PAIRS_NS = 1000 * MS,
 };
 
-_Atomic bool guest_lone;
-
 // Of the process's only thread. A signal handler of the program that comes meanwhile finds `at_it`.
 static _Atomic bool at_it;
 static uint64_t next_sample, next_pairs, pairs_ticks; // host ticks
@@ -50,10 +48,10 @@ static void start_helper(void)
 	guest_quiet_leave(&quiet);
 }
 
-static void pairs(uint64_t now)
+static void pairs(struct guest_thread *thread, uint64_t now)
 {
 	uint64_t most = guest_ticks_of_ns(MOST_PAIRS_NS);
-	guest_clock_pairs();
+	guest_clock_pairs(thread);
 	pairs_ticks = pairs_ticks * 2 < most ? pairs_ticks * 2 : most;
 	next_pairs = now + pairs_ticks;
 }
@@ -69,7 +67,7 @@ static void go_round(struct guest_thread *thread, uint32_t depth)
 			guest_api_harvest(thread);
 	}
 	if (now >= next_pairs)
-		pairs(now);
+		pairs(thread, now);
 }
 
 void guest_lone_round(struct guest_thread *thread, uint32_t depth)
