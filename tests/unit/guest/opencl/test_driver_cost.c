@@ -17,7 +17,7 @@
 #define LAUNCHES 4000
 #define MANY 200000 // of which one in 1,024 is a number with a narrow spread
 
-static bool slow_profiling, slow_writes, slow_release, slow_events, fails;
+static bool slow_profiling, slow_writes, slow_release, slow_events, slow_launches, fails;
 static size_t made_queues, gone_queues;
 static const char *which_case;
 
@@ -61,6 +61,8 @@ static cl_int enqueue_slowly(cl_command_queue queue, cl_event *event)
 	}
 	if (slow_events)
 		take(event != NULL ? SLOW_NS : SLOW_NS / 10);
+	if (slow_launches)
+		take(12 * SLOW_NS);
 	return enqueue(queue, event);
 }
 
@@ -148,6 +150,7 @@ static void fill_slow_driver(void)
 	slow_writes = strcmp(which_case, "transfers") == 0;
 	slow_release = strcmp(which_case, "release") == 0;
 	slow_events = strcmp(which_case, "share") == 0;
+	slow_launches = strcmp(which_case, "cheap") == 0;
 	fails = strcmp(which_case, "refuses") == 0;
 }
 
@@ -303,9 +306,9 @@ static size_t flagged(uint8_t flags)
 	return count;
 }
 
-// For how many commands those that were drawn stand, themselves left out; and of how many that is
-// the sum.
-static double stood_for(size_t *drawn)
+// For how many commands those that were drawn stand, themselves left out; of how many that is the
+// sum; and how many the last one stands for.
+static double stood_for(size_t *drawn, double *last)
 {
 	double sum = 0;
 	*drawn = 0;
@@ -316,7 +319,8 @@ static double stood_for(size_t *drawn)
 		// A header is no record, but none of its pages begins with such a head.
 		if (tare_trace_type(one.head) != TARE_TRACE_DRAWN)
 			continue;
-		sum += 4294967296.0 / one.drawn.chance - 1;
+		*last = 4294967296.0 / one.drawn.chance;
+		sum += *last - 1;
 		++*drawn;
 	}
 	return sum;
@@ -359,7 +363,7 @@ static void a_sample_is_random_and_counts_all(void **state)
 		assert_in_range(timed[i], 332 - 90, 64 + 332 + 90);
 	// What they stand for is what has no times: a deviation is 6 % of it.
 	size_t drawn;
-	double others = stood_for(&drawn);
+	double last, others = stood_for(&drawn, &last);
 	assert_true(drawn > 400 && drawn < all);
 	assert_true(fabs(others / (double)(MANY + 20 - all) - 1) < 0.35);
 	// What is rare is timed whenever it comes.
@@ -411,6 +415,25 @@ static void a_sample_takes_its_share(void **state)
 	double first = 20 + 2 * (32 + 32 * log(MANY / 4 / 2 / 32));
 	assert_true(taken < 0.06 * passed + 1.2 * first * SLOW_NS);
 	assert_true(taken > 0.006 * (worked < passed ? worked : passed));
+}
+
+// An event is taken to cost a twelfth of a launch. A 64th of the time would be one command in five;
+// but what is drawn costs, too.
+static void no_more_than_one_in_sixteen_is_drawn(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0, drawn;
+	double last = 0;
+	(void)state;
+	make_first_context();
+	double worked = -seconds_of(CLOCK_PROCESS_CPUTIME_ID),
+	       passed = -seconds_of(CLOCK_MONOTONIC);
+	run_two_kernels(1600, timed, &rare);
+	worked += seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+	passed += seconds_of(CLOCK_MONOTONIC);
+	if (too_busy(worked, passed))
+		return;
+	stood_for(&drawn, &last);
+	assert_true(drawn > 0 && last >= 15.99 && last < 40);
 }
 
 // An event is taken to cost 20 µs. That the program took long to start is no reason to time more.
@@ -545,6 +568,9 @@ int main(int argc, char **argv)
 		{ "share",
 		  "times=sampled,event=20000",
 		  { cmocka_unit_test(a_sample_takes_its_share) } },
+		{ "cheap",
+		  "times=sampled,event=20000",
+		  { cmocka_unit_test(no_more_than_one_in_sixteen_is_drawn) } },
 		{ "start",
 		  "times=sampled,event=20000",
 		  { cmocka_unit_test(start_up_is_no_credit) } },
