@@ -168,6 +168,13 @@ def test_what_is_never_flushed_is_enqueued_and_counted(recorder):  # noqa: F811
     assert 1 <= coverage["unobserved"] >= coverage["never_flushed"]
 
 
+def test_what_never_runs_has_no_times(recorder):  # noqa: F811
+    """Launches that wait for an event that is never set: all of them are enqueued, none is seen complete."""
+    coverage = recorder.report(recorder.record([ENDINGS, "never-run"]).folder)["coverage"]
+    assert (coverage["enqueued"], coverage["completed"]) == (51, 1)
+    assert coverage["unobserved"] == coverage["never_flushed"] == 50
+
+
 @pytest.mark.parametrize("library", ["libOpenCL.so.1", "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1"])
 def test_a_driver_unloaded_before_the_end(recorder, library):  # noqa: F811
     if library.startswith("/") and not pathlib.Path(library).exists():

@@ -106,6 +106,20 @@ static void never_flushed(void)
 	puts("left alone");
 }
 
+// Nothing sets what they wait for, so no driver executes them.
+static void never_run(void)
+{
+	cl_int status;
+	program = open_program(0);
+	cl_event gate = clCreateUserEvent(program.context, &status);
+	check(status, "clCreateUserEvent");
+	for (int i = 0; i < 50; i++)
+		launch(&program, program.queue, 1, &gate, NULL);
+	puts("left alone");
+	fflush(stdout);
+	_exit(0);
+}
+
 static void leave_at_once(void)
 {
 	program = open_program(0);
@@ -259,6 +273,7 @@ static const struct {
 	{ "exec-children", exec_children },
 	{ "exec-self", exec_self },
 	{ "never-flushed", never_flushed },
+	{ "never-run", never_run },
 	{ "leave-at-once", leave_at_once },
 	{ "leave-from-a-thread", leave_from_a_thread },
 	{ "main-leaves-first", main_leaves_first },

@@ -158,6 +158,7 @@ struct deferred {
 	const struct ze_driver *driver;
 	bool going;              // it is being destroyed just now
 	ze_event_handle_t event; // NULL: the pool itself
+	struct ze_event *known;
 	ze_event_pool_handle_t pool;
 	const struct ze_content *content;
 };
@@ -213,13 +214,36 @@ static void forget(struct deferred *gone)
 	atomic_fetch_sub(&deferred_count, 1);
 }
 
+// Waits for who harvests to come back from the one question that it asks of the event. Nobody
+// begins to ask once it has no handle.
+static bool is_left_alone(struct ze_event *event)
+{
+	enum { TURNS = 100000 };
+	int saved = errno;
+	event->handle = NULL;
+	for (int i = 0; i < TURNS && atomic_load(&event->asked) != 0; i++)
+		sched_yield();
+	errno = saved;
+	return atomic_load(&event->asked) == 0;
+}
+
+// One whose questioner never ends asking keeps it: it is never destroyed then.
+static ze_result_t destroy(const struct ze_driver *driver, ze_event_handle_t handle,
+                           struct ze_event *event)
+{
+	if (!is_left_alone(event))
+		return ZE_RESULT_SUCCESS;
+	ze_give(&spares, event);
+	return driver->call.zeEventDestroy(handle);
+}
+
 void ze_events_destroy_due(void)
 {
 	if (ZE_LIKELY(atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0))
 		return;
 	for (struct deferred *entry; ze_may_call() && (entry = due()) != NULL;) {
 		if (entry->event != NULL)
-			entry->driver->call.zeEventDestroy(entry->event);
+			destroy(entry->driver, entry->event, entry->known);
 		else
 			entry->driver->call.zeEventPoolDestroy(entry->pool);
 		forget(entry);
@@ -246,41 +270,25 @@ ze_result_t ze_do_zeEventPoolDestroy(const struct ze_driver *driver, ze_event_po
 	return driver->call.zeEventPoolDestroy(pool);
 }
 
-// Waits for who harvests to come back from the one question that it asks of the event.
-static bool is_left_alone(const struct ze_event *event)
-{
-	enum { TURNS = 100000 };
-	int saved = errno;
-	for (int i = 0; i < TURNS && atomic_load(&event->asked) != 0; i++)
-		sched_yield();
-	errno = saved;
-	return atomic_load(&event->asked) == 0;
-}
-
 ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle_t handle)
 {
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_LEVELZERO);
 	struct ze_event *event = thread != NULL ? ze_event_find(handle) : NULL;
-	bool later = false;
-	if (event != NULL) {
-		ze_event_before(thread, event);
-		const struct ze_content *content =
-		    atomic_load_explicit(&event->content, memory_order_relaxed);
-		later = event->list != NULL && content != NULL && content->in_flight != 0 &&
-		        defer(&(struct deferred){ .driver = driver,
-		                                  .event = handle,
-		                                  .pool = event->pool,
-		                                  .content = content });
-		guest_map_remove(events, handle);
-		event->list = NULL;
-		event->content = NULL;
-		// Nobody begins to ask now. One who never ends asking keeps it: it is never
-		// destroyed then.
-		if (!is_left_alone(event))
-			return ZE_RESULT_SUCCESS;
-		ze_give(&spares, event);
-	}
-	return later ? ZE_RESULT_SUCCESS : driver->call.zeEventDestroy(handle);
+	if (event == NULL)
+		return driver->call.zeEventDestroy(handle);
+	ze_event_before(thread, event);
+	const struct ze_content *content =
+	    atomic_load_explicit(&event->content, memory_order_relaxed);
+	struct deferred what = { .driver = driver,
+		                 .event = handle,
+		                 .known = event,
+		                 .pool = event->pool,
+		                 .content = content };
+	bool late = event->list != NULL && content != NULL && content->in_flight != 0;
+	guest_map_remove(events, handle);
+	event->list = NULL;
+	event->content = NULL;
+	return late && defer(&what) ? ZE_RESULT_SUCCESS : destroy(driver, handle, event);
 }
 
 void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_driver *driver,

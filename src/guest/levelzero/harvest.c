@@ -82,24 +82,34 @@ bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t 
 
 static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at);
 
-// What an event says of a command. NOT_READY: it is not complete. An event that was not reset
-// before it was signalled again says the old times until then.
+// What an event says of a command.
+struct said {
+	ze_kernel_timestamp_result_t stamps;
+	struct ze_parts parts;
+};
+
+// NOT_READY: it is not complete. An event that was not reset before it was signalled again says the
+// old times until then.
 static ze_result_t ask(struct guest_thread *thread, struct ze_list *list,
-                       const struct ze_pending *pending, ze_kernel_timestamp_result_t *stamps)
+                       const struct ze_pending *pending, struct said *said)
 {
+	said->parts.count = 0;
 	if (pending->is_behind && pending->slot == NULL &&
 	    !harvest_one(thread, list, pending->behind))
 		return ZE_RESULT_NOT_READY;
 	if (pending->slot != NULL) {
 		ze_result_t status = list->driver->call.zeEventQueryStatus(pending->event);
 		if (status == ZE_RESULT_SUCCESS)
-			*stamps = *pending->slot;
+			said->stamps = *pending->slot;
 		return status;
 	}
-	ze_result_t result = list->driver->call.zeEventQueryKernelTimestamp(pending->event, stamps);
+	ze_result_t result =
+	    list->driver->call.zeEventQueryKernelTimestamp(pending->event, &said->stamps);
 	if (result == ZE_RESULT_SUCCESS && pending->known != NULL &&
-	    !ze_is_new(pending->known, stamps))
+	    !ze_is_new(pending->known, &said->stamps))
 		return ZE_RESULT_NOT_READY;
+	if (result == ZE_RESULT_SUCCESS)
+		ze_parts_ask(list, pending->event, &said->parts);
 	return result;
 }
 
@@ -153,15 +163,13 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 
 // Writes what was said of a command that was claimed.
 static void settle(struct guest_thread *thread, struct ze_list *list,
-                   const struct ze_pending *pending, ze_result_t result,
-                   const ze_kernel_timestamp_result_t *stamps)
+                   const struct ze_pending *pending, ze_result_t result, const struct said *said)
 {
 	struct ze_event *known = pending->known;
 	if (result == ZE_RESULT_SUCCESS) {
-		if (pending->slot == NULL)
-			ze_write_parts(thread, list, pending->event, pending->track,
-			               pending->number, 0, stamps);
-		ze_write_times(thread, pending->track, pending->number, 0, stamps);
+		ze_write_parts(thread, list, &said->parts, pending->track, pending->number, 0,
+		               &said->stamps);
+		ze_write_times(thread, pending->track, pending->number, 0, &said->stamps);
 	} else {
 		ze_write_untimed(thread, pending->track, pending->number, 0,
 		                 result == ZE_RESULT_NOT_READY ? TARE_UNTIMED_REUSED
@@ -182,17 +190,17 @@ static void settle(struct guest_thread *thread, struct ze_list *list,
 static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at)
 {
 	struct ze_pending pending = look(list, at, true);
-	ze_kernel_timestamp_result_t stamps;
+	struct said said;
 	if (pending.event == NULL)
 		return true;
 	if (!ze_may_settle(thread, pending.track, pending.number)) {
 		asked_enough(&pending);
 		return false;
 	}
-	ze_result_t result = ask(thread, list, &pending, &stamps);
+	ze_result_t result = ask(thread, list, &pending, &said);
 	bool ready = result != ZE_RESULT_NOT_READY;
-	if (ready && claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
-		settle(thread, list, &pending, result, &stamps);
+	if (ready && claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+		settle(thread, list, &pending, result, &said);
 	asked_enough(&pending);
 	return ready || look(list, at, false).event == NULL;
 }
@@ -247,12 +255,12 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list,
 {
 	uint32_t at = event->at;
 	struct ze_pending pending = entry_of(list, event, at);
-	ze_kernel_timestamp_result_t stamps;
+	struct said said;
 	if (pending.event == NULL)
 		return;
-	ze_result_t result = ask(thread, list, &pending, &stamps);
-	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
-		settle(thread, list, &pending, result, &stamps);
+	ze_result_t result = ask(thread, list, &pending, &said);
+	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+		settle(thread, list, &pending, result, &said);
 	// Two commands signal it then: what it says may be the first's, or the second's.
 	if (result == ZE_RESULT_NOT_READY && !event->counts)
 		event->doubtful = true;
@@ -264,14 +272,14 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 	uint32_t at = event->at;
 	struct ze_pending pending =
 	    list != NULL ? entry_of(list, event, at) : (struct ze_pending){ 0 };
-	ze_kernel_timestamp_result_t stamps;
+	struct said said;
 	if (pending.event == NULL)
 		return true;
-	ze_result_t result = ask(thread, list, &pending, &stamps);
+	ze_result_t result = ask(thread, list, &pending, &said);
 	if (result == ZE_RESULT_NOT_READY)
 		return false;
-	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &stamps : NULL))
-		settle(thread, list, &pending, result, &stamps);
+	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+		settle(thread, list, &pending, result, &said);
 	return true;
 }
 

@@ -5,8 +5,6 @@
 // told.
 #include "guest/levelzero/ze.h"
 
-enum { MOST_PARTS = 16 };
-
 // Whether the parts together began and ended when the command did.
 static bool are_of(const struct ze_device *device, const ze_kernel_timestamp_result_t *whole,
                    const ze_kernel_timestamp_result_t *parts, uint32_t count)
@@ -28,50 +26,48 @@ static bool are_of(const struct ze_device *device, const ze_kernel_timestamp_res
 	return first == 0 && last == length;
 }
 
-// How many there are in `parts`; 0: no more than one, or not known.
-static uint32_t ask(const struct ze_list *list, ze_event_handle_t event,
-                    ze_kernel_timestamp_result_t parts[MOST_PARTS])
+void ze_parts_ask(const struct ze_list *list, ze_event_handle_t event, struct ze_parts *parts)
 {
 	const struct ze_calls *call = &list->driver->call;
+	parts->count = 0;
+	if (ZE_LIKELY(list->device == NULL || list->device->sub_devices == 0) ||
+	    call->zeEventQueryTimestampsExp == NULL)
+		return;
 	ze_device_handle_t device = list->device->handle;
 	uint32_t count = 0;
 	if (call->zeEventQueryTimestampsExp(event, device, &count, NULL) != ZE_RESULT_SUCCESS ||
-	    count < 2 || count > MOST_PARTS)
-		return 0;
+	    count < 2 || count > ZE_MOST_PARTS)
+		return;
 	uint32_t given = count;
-	return call->zeEventQueryTimestampsExp(event, device, &given, parts) == ZE_RESULT_SUCCESS &&
-	               given == count
-	           ? count
-	           : 0;
+	if (call->zeEventQueryTimestampsExp(event, device, &given, parts->of) ==
+	        ZE_RESULT_SUCCESS &&
+	    given == count)
+		parts->count = count;
 }
 
 void ze_write_parts(struct guest_thread *thread, const struct ze_list *list,
-                    ze_event_handle_t event, uint32_t track, uint32_t number, uint64_t execution,
-                    const ze_kernel_timestamp_result_t *whole)
+                    const struct ze_parts *parts, uint32_t track, uint32_t number,
+                    uint64_t execution, const ze_kernel_timestamp_result_t *whole)
 {
-	ze_kernel_timestamp_result_t parts[MOST_PARTS] = { 0 };
 	struct ze_device *device = list->device;
-	if (ZE_LIKELY(device == NULL || device->sub_devices == 0) || number == 0 ||
-	    list->driver->call.zeEventQueryTimestampsExp == NULL)
-		return;
-	uint32_t count = ask(list, event, parts);
-	if (count == 0 || !are_of(device, whole, parts, count))
+	if (ZE_LIKELY(parts->count == 0) || number == 0 ||
+	    !are_of(device, whole, parts->of, parts->count))
 		return;
 	ze_sub_devices_define(device);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < parts->count; i++) {
+		const ze_kernel_timestamp_result_t *part = &parts->of[i];
 		union tare_trace_record *record = guest_event(thread);
 		if (record == NULL)
 			return;
-		record->part =
-		    (struct tare_trace_part){ .command_track = track,
-			                      .command_number = number,
-			                      .start = parts[i].global.kernelStart,
-			                      .end = parts[i].global.kernelEnd,
-			                      .active_start = parts[i].context.kernelStart,
-			                      .active_end = parts[i].context.kernelEnd,
-			                      .observed = guest_ticks(),
-			                      .execution = execution };
-		guest_commit(record, tare_trace_head(TARE_TRACE_PART, (uint8_t)count, (uint16_t)i,
-		                                     thread->track));
+		record->part = (struct tare_trace_part){ .command_track = track,
+			                                 .command_number = number,
+			                                 .start = part->global.kernelStart,
+			                                 .end = part->global.kernelEnd,
+			                                 .active_start = part->context.kernelStart,
+			                                 .active_end = part->context.kernelEnd,
+			                                 .observed = guest_ticks(),
+			                                 .execution = execution };
+		guest_commit(record, tare_trace_head(TARE_TRACE_PART, (uint8_t)parts->count,
+		                                     (uint16_t)i, thread->track));
 	}
 }

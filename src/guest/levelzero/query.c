@@ -352,33 +352,76 @@ static void node_was_read(struct ze_list *list, const struct ze_node *node,
 	guest_let_go(&list->push);
 }
 
-static void read_node(struct guest_thread *thread, struct ze_list *list,
-                      const struct ze_content *content, const struct ze_query *query,
-                      const struct ze_node *node, uint32_t at)
+// What is known of a node's last execution.
+struct said {
+	ze_kernel_timestamp_result_t stamps; // not given: nothing
+	struct ze_parts parts;
+};
+
+// Until asked_enough the event is not destroyed. False: it is, and nothing may be asked of it.
+static bool may_ask(const struct ze_node *node)
 {
-	ze_kernel_timestamp_result_t stamps = { 0 };
-	bool told = !__atomic_load_n(&node->gone, __ATOMIC_RELAXED) && !content->shared;
-	if (told && query->results != NULL)
-		stamps = query->results[at];
-	else if (told && !query->overwritten && node->slot != NULL)
-		stamps = *node->slot;
-	else if (told && !query->overwritten &&
-	         list->driver->call.zeEventQueryKernelTimestamp(node->event, &stamps) !=
-	             ZE_RESULT_SUCCESS)
-		stamps = (ze_kernel_timestamp_result_t){ 0 };
-	if (is_given(&stamps)) {
-		if (node->slot == NULL)
-			ze_write_parts(thread, list, node->event, node->track, node->number,
-			               query->execution, &stamps);
-		ze_write_times(thread, node->track, node->number, query->execution, &stamps);
-		node_was_read(list, node, &stamps);
+	struct ze_event *known = node->known;
+	if (known == NULL)
+		return true;
+	atomic_fetch_add(&known->asked, 1);
+	bool lives = known->handle == node->event;
+	if (!lives)
+		atomic_fetch_sub(&known->asked, 1);
+	return lives;
+}
+
+static void asked_enough(const struct ze_node *node)
+{
+	if (node->known != NULL)
+		atomic_fetch_sub(&node->known->asked, 1);
+}
+
+static void ask_node(const struct ze_list *list, const struct ze_content *content,
+                     const struct ze_query *query, const struct ze_node *node, uint32_t at,
+                     struct said *said)
+{
+	const struct ze_calls *call = &list->driver->call;
+	said->stamps = (ze_kernel_timestamp_result_t){ 0 };
+	said->parts.count = 0;
+	if (__atomic_load_n(&node->gone, __ATOMIC_RELAXED) || content->shared)
+		return;
+	bool in_event = node->slot == NULL && may_ask(node);
+	if (query->results != NULL)
+		said->stamps = query->results[at];
+	else if (!query->overwritten && node->slot != NULL)
+		said->stamps = *node->slot;
+	else if (!query->overwritten && in_event &&
+	         call->zeEventQueryKernelTimestamp(node->event, &said->stamps) != ZE_RESULT_SUCCESS)
+		said->stamps = (ze_kernel_timestamp_result_t){ 0 };
+	if (in_event && is_given(&said->stamps))
+		ze_parts_ask(list, node->event, &said->parts);
+	if (in_event)
+		asked_enough(node);
+}
+
+static void write_node(struct guest_thread *thread, struct ze_list *list,
+                       const struct ze_query *query, const struct ze_node *node,
+                       const struct said *said)
+{
+	if (is_given(&said->stamps)) {
+		ze_write_parts(thread, list, &said->parts, node->track, node->number,
+		               query->execution, &said->stamps);
+		ze_write_times(thread, node->track, node->number, query->execution, &said->stamps);
+		node_was_read(list, node, &said->stamps);
 	} else {
 		ze_write_untimed(thread, node->track, node->number, query->execution,
 		                 TARE_UNTIMED_REUSED, 0);
 	}
 }
 
-// True for the first who asks about this node of this execution.
+static bool is_settled(const struct ze_query *query, uint32_t node)
+{
+	return (int32_t)((uint32_t)query->execution - atomic_load(&query->settled[node])) <= 0;
+}
+
+// True for the first who has asked about this node of this execution: who gets it has asked before,
+// since the program may reset the event as soon as somebody has it.
 static bool settle(const struct ze_query *query, uint32_t node, uint64_t execution)
 {
 	uint32_t mine = (uint32_t)execution, before = atomic_load(&query->settled[node]);
@@ -396,8 +439,9 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 {
 	const struct ze_content *content =
 	    atomic_load_explicit(&event->content, memory_order_relaxed);
-	ze_kernel_timestamp_result_t stamps;
+	struct said said;
 	uint64_t execution = 0;
+	said.parts.count = 0;
 	if (content == NULL)
 		return;
 	guest_hold(&list->push);
@@ -409,20 +453,25 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 	if (last == NULL || event->at >= content->count)
 		return;
 	// What the queries have copied nobody can use again any more; each is behind those before
-	// it.
-	if (!content->no_query &&
+	// it. What the sub-devices did they have not copied.
+	bool has_parts = in_flight == 1 && list->device != NULL && list->device->sub_devices != 0;
+	if (!content->no_query && !has_parts &&
 	    list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS)
 		return;
 	const struct ze_node node = content->nodes[event->at];
 	if (node.lost || node.known != event ||
-	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &stamps) !=
+	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &said.stamps) !=
 	        ZE_RESULT_SUCCESS ||
-	    !ze_is_new(event, &stamps) || !settle(last, event->at, execution))
+	    !ze_is_new(event, &said.stamps))
+		return;
+	if (in_flight == 1)
+		ze_parts_ask(list, event->handle, &said.parts);
+	if (!settle(last, event->at, execution))
 		return;
 	if (in_flight == 1) {
-		ze_write_parts(thread, list, event->handle, node.track, node.number, execution,
-		               &stamps);
-		ze_write_times(thread, node.track, node.number, execution, &stamps);
+		ze_write_parts(thread, list, &said.parts, node.track, node.number, execution,
+		               &said.stamps);
+		ze_write_times(thread, node.track, node.number, execution, &said.stamps);
 	} else {
 		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED,
 		                 0);
@@ -464,16 +513,18 @@ static void read_query(struct guest_thread *thread, struct ze_list *list,
 		queried += is_queried(&content->nodes[i]);
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
-		bool settled = !settle(query, i, query->execution);
+		uint32_t place = node->lost ? 0 : node->slot != NULL ? queried++ : at++;
+		struct said said;
+		// Who has settled it may have let the event go.
+		bool asks = !node->lost && (node->slot != NULL || !is_settled(query, i));
+		if (asks)
+			ask_node(list, content, query, node, place, &said);
+		bool settles = settle(query, i, query->execution);
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution,
 			                 TARE_UNTIMED_REUSED, 0);
-		else if (node->slot != NULL)
-			read_node(thread, list, content, query, node, queried++);
-		else if (settled)
-			at++;
-		else
-			read_node(thread, list, content, query, node, at++);
+		else if (asks && (node->slot != NULL || settles))
+			write_node(thread, list, query, node, &said);
 	}
 	ze_compare_ran(thread, content, query->execution, true);
 	if (!list->ours)

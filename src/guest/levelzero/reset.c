@@ -9,8 +9,9 @@ static ze_result_t append(const struct ze_list *list, struct ze_event *event,
                           ze_event_handle_t done)
 {
 	const struct ze_calls *call = &list->driver->call;
+	ze_event_handle_t of = event->handle;
 	ze_result_t result = call->zeCommandListAppendQueryKernelTimestamps(
-	    list->handle, 1, &event->handle, slot, NULL, copied, 1, &event->handle);
+	    list->handle, 1, &of, slot, NULL, copied, 1, &of);
 	// The reset behind it is held up until the query is done.
 	if (result == ZE_RESULT_SUCCESS)
 		result = call->zeCommandListAppendBarrier(list->handle, done, copied != NULL,

@@ -169,7 +169,7 @@ struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t
 // An event of the program's.
 struct ze_event {
 	void *spare;
-	ze_event_handle_t handle;
+	_Atomic(ze_event_handle_t) handle; // NULL: destroyed
 	ze_event_pool_handle_t pool;
 	bool timed; // its pool has timestamps that may be read
 	// it stands for the last command that was appended with it, and is never reset
@@ -436,11 +436,19 @@ bool ze_may_call(void);
 bool ze_take_right(struct ze_list *list);
 void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number,
                     uint64_t execution, const ze_kernel_timestamp_result_t *stamps);
-// Before its times: what each sub-device did of the command, if `event` still tells that. `whole`:
-// its times.
+// What each sub-device did of the command that signalled the event last.
+enum { ZE_MOST_PARTS = 16 };
+struct ze_parts {
+	uint32_t count; // 0: no more than one, or not known
+	ze_kernel_timestamp_result_t of[ZE_MOST_PARTS];
+};
+// Asked before the right to write the command's times is claimed: when it is, the program may reset
+// the event.
+void ze_parts_ask(const struct ze_list *list, ze_event_handle_t event, struct ze_parts *parts);
+// Before its times: the parts, if they are this command's. `whole`: its times.
 void ze_write_parts(struct guest_thread *thread, const struct ze_list *list,
-                    ze_event_handle_t event, uint32_t track, uint32_t number, uint64_t execution,
-                    const ze_kernel_timestamp_result_t *whole);
+                    const struct ze_parts *parts, uint32_t track, uint32_t number,
+                    uint64_t execution, const ze_kernel_timestamp_result_t *whole);
 void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t number,
                       uint64_t execution, enum tare_trace_untimed why, int64_t value);
 // Of regular lists, with the right to harvest.

@@ -21,6 +21,9 @@ enum {
 	LONGEST_EPOCH = 16384,
 	MOST_SHARE = 20, // one so-manieth of the time: more than that, and there is to be a sample
 	SHARE = 64,      // what the sample is to take
+	// No more than one in so many by the rate: each that is drawn has a record of its chance
+	// and ends a row of launches, which costs more than the times of some drivers do.
+	MOST_CHANCE = 16,
 	LEAST_CHANCE = 1024, // one in so many at least
 };
 
@@ -52,8 +55,9 @@ static void choose_chance(struct layer_sampler *sampler, uint64_t now, uint32_t 
 	double saved = (double)(now - sampler->start) / SHARE - sampler->spent;
 	double chance = event > 0 ? rate + saved / event / next : 1;
 	chance = chance < rate / 2 ? rate / 2 : chance;
+	chance = chance > 1.0 / MOST_CHANCE ? 1.0 / MOST_CHANCE : chance;
 	chance = chance < 1.0 / LEAST_CHANCE ? 1.0 / LEAST_CHANCE : chance;
-	sampler->chance = chance >= 1 ? UINT32_MAX : (uint32_t)(chance * UINT32_MAX);
+	sampler->chance = (uint32_t)(chance * UINT32_MAX);
 	sampler->chosen = now;
 	sampler->timed = 0;
 }

@@ -17,7 +17,7 @@
 #define LAUNCHES 4000
 #define MANY 200000 // of which one in 1,024 is a number with a narrow spread
 
-static bool slow_profiling, slow_writes, slow_release, slow_events, fails;
+static bool slow_profiling, slow_writes, slow_release, slow_events, slow_launches, fails;
 static size_t made_queues, gone_queues;
 static const char *which_case;
 
@@ -61,6 +61,8 @@ static cl_int enqueue_slowly(cl_command_queue queue, cl_event *event)
 	}
 	if (slow_events)
 		take(event != NULL ? SLOW_NS : SLOW_NS / 10);
+	if (slow_launches)
+		take(12 * SLOW_NS);
 	return enqueue(queue, event);
 }
 
@@ -303,9 +305,9 @@ static size_t flagged(uint8_t flags)
 	return count;
 }
 
-// For how many commands those that were drawn stand, themselves left out; and of how many that is
-// the sum.
-static double stood_for(size_t *drawn)
+// For how many commands those that were drawn stand, themselves left out; of how many that is the
+// sum; and how many the last one stands for.
+static double stood_for(size_t *drawn, double *last)
 {
 	double sum = 0;
 	*drawn = 0;
@@ -316,7 +318,8 @@ static double stood_for(size_t *drawn)
 		// A header is no record, but none of its pages begins with such a head.
 		if (tare_trace_type(one.head) != TARE_TRACE_DRAWN)
 			continue;
-		sum += 4294967296.0 / one.drawn.chance - 1;
+		*last = 4294967296.0 / one.drawn.chance;
+		sum += *last - 1;
 		++*drawn;
 	}
 	return sum;
@@ -359,7 +362,7 @@ static void a_sample_is_random_and_counts_all(void **state)
 		assert_in_range(timed[i], 332 - 90, 64 + 332 + 90);
 	// What they stand for is what has no times: a deviation is 6 % of it.
 	size_t drawn;
-	double others = stood_for(&drawn);
+	double last, others = stood_for(&drawn, &last);
 	assert_true(drawn > 400 && drawn < all);
 	assert_true(fabs(others / (double)(MANY + 20 - all) - 1) < 0.35);
 	// What is rare is timed whenever it comes.
@@ -411,6 +414,23 @@ static void a_sample_takes_its_share(void **state)
 	double first = 20 + 2 * (32 + 32 * log(MANY / 4 / 2 / 32));
 	assert_true(taken < 0.06 * passed + 1.2 * first * SLOW_NS);
 	assert_true(taken > 0.006 * (worked < passed ? worked : passed));
+}
+
+// An event is taken to cost more than a launch, until a sample has begun, and from then on a
+// twelfth. A 64th of the time would be one command in five; but what is drawn costs, too.
+static void no_more_than_one_in_sixteen_is_drawn(void **state)
+{
+	size_t timed[2] = { 0 }, rare = 0, drawn;
+	double last = 0;
+	(void)state;
+	make_first_context();
+	for (int i = 0; i < 100 && header()->sampled_from_ticks == 0; i++)
+		run_two_kernels(200, timed, &rare);
+	assert_true(header()->sampled_from_ticks != 0);
+	slow_launches = true;
+	run_two_kernels(2000, timed, &rare);
+	stood_for(&drawn, &last);
+	assert_true(drawn > 0 && last > 15.9 && last < 16.1);
 }
 
 // An event is taken to cost 20 µs. That the program took long to start is no reason to time more.
@@ -545,6 +565,9 @@ int main(int argc, char **argv)
 		{ "share",
 		  "times=sampled,event=20000",
 		  { cmocka_unit_test(a_sample_takes_its_share) } },
+		{ "cheap",
+		  "times=sampled,event=20000",
+		  { cmocka_unit_test(no_more_than_one_in_sixteen_is_drawn) } },
 		{ "start",
 		  "times=sampled,event=20000",
 		  { cmocka_unit_test(start_up_is_no_credit) } },
