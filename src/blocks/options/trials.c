@@ -77,9 +77,8 @@ static void explain_pragmas(struct tare_blocks_set *set, uint64_t placed)
 			          "loop on line %u to put \"#pragma %.*s\" before",
 			          pragmas[i].name_bytes ? " with the name " : "",
 			          (int)pragmas[i].name_bytes,
-			          pragmas[i].name_bytes ? pragmas[i].name : "",
-			          pragmas[i].line, (int)pragmas[i].text_bytes,
-			          pragmas[i].text);
+			          pragmas[i].name_bytes ? pragmas[i].name : "", pragmas[i].line,
+			          (int)pragmas[i].text_bytes, pragmas[i].text);
 }
 
 // Why a set has no figures, from what its first run counted.

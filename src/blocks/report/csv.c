@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row a basic block that ran, as CSV (RFC 4180).
-#include "blocks/cuda/report/write.h"
 #include "blocks/report/csv.h"
+#include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
 #include "blocks/report/write.h"
 

@@ -40,8 +40,7 @@ bool blocks_set_given(void)
 // Memory for a text, whose length is kept in *bytes; NULL: there is none.
 static char *text_of(size_t *bytes)
 {
-	void *text =
-	    mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *text = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (text != MAP_FAILED)
 		return text;
@@ -99,8 +98,7 @@ const char *blocks_set_source(unsigned count, const char *const *parts, const si
 		memcpy(text + used, parts[i], part);
 		used += part;
 	}
-	*length =
-	    blocks_words_place(pragmas, pragma_count, text, whole, text + whole, &placed);
+	*length = blocks_words_place(pragmas, pragma_count, text, whole, text + whole, &placed);
 	if (placed != 0) {
 		__atomic_fetch_or(&blocks_counts->pragmas, placed, __ATOMIC_RELAXED);
 		memmove(text, text + whole, *length);

@@ -82,7 +82,7 @@ enum blocks_why {
 #define BLOCKS_NOT_TOLD UINT64_MAX
 #define BLOCKS_NAME_BYTES 512
 #define BLOCKS_KERNELS 1024
-#define BLOCKS_MOST_PRAGMAS 8 // of a set of options
+#define BLOCKS_MOST_PRAGMAS 8                  // of a set of options
 #define BLOCKS_AREA_BYTES (UINT64_C(64) << 20) // most for the counters of a process
 
 // A kernel of one build. Rows are never taken back.

@@ -53,13 +53,16 @@ static bool begins(const char *text, size_t bytes, const char *with)
 
 // What the source of a program in OpenCL C needs to compile: definitions, folders of headers, the
 // version of the language.
-static const char *const needed_opencl[] = {
-	"-D", "-U", "-I", "-include", "-cl-std=", "-x", "-spir-std=", "-cl-kernel-arg-info", NULL
-};
+static const char *const needed_opencl[] = { "-D",       "-U", "-I",         "-include",
+	                                     "-cl-std=", "-x", "-spir-std=", "-cl-kernel-arg-info",
+	                                     NULL };
 // What decides how modules of Level Zero may be used.
 static const char *const needed_level_zero[] = { "-ze-opt-greater-than-4GB-buffer-required",
-	                                         "-ze-take-global-address", "-library-compilation",
-	                                         "-vc-codegen", "-cmc", NULL };
+	                                         "-ze-take-global-address",
+	                                         "-library-compilation",
+	                                         "-vc-codegen",
+	                                         "-cmc",
+	                                         NULL };
 
 // Whether a word of the program's own stays; *next: and so does the one behind it.
 static bool stays(enum blocks_api api, const char *word, size_t bytes, bool *next)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row an instruction that was met or counted, as CSV (RFC 4180).
-#include "blocks/cuda/report/write.h"
 #include "blocks/report/csv.h"
+#include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
 
