@@ -257,7 +257,7 @@ static void put_told(json_t *object, const struct tare_blocks_kernel *kernel, bo
 static json_t *model_of(const struct tare_blocks_model *model, bool *failed)
 {
 	const struct tare_blocks_static *of = &model->of;
-	json_t *object = json_object(), *mix = json_object();
+	json_t *object = json_object(), *mix = of->has_mix ? json_object() : json_null();
 	bool known = model->why.code == 0;
 
 	put(object, "device", tare_json_text(model->device), failed);
