@@ -226,6 +226,7 @@ struct tare_column {
 	const struct tare_table *of;
 	enum tare_nested_as as;
 	const char *const *words; // all that its texts can be, ended by NULL; NULL: not listed
+	int64_t least, most;      // of numbers, for the schema: from and to; most 0: not bounded
 };
 
 struct tare_table {

@@ -3,6 +3,7 @@
 // written of a run made by hand by a tare whose declaration of the computing tasks has one line
 // more. one_more_column result csv | json | text | page FILE: the same of a result, whose list of
 // figures has it. one_more_column hotspots json | text | page: the same of counted kernels.
+#include "blocks/report/tables.h"
 #include "export/export.h"
 #include "report/core/table_json.h"
 #include "report/hotspots/hotspots.h"
@@ -19,7 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct tare_table *const documents[] = { &tare_hotspots_document, NULL };
+static const struct tare_table *const documents[] = { &tare_hotspots_document,
+	                                              &tare_blocks_document_table, NULL };
 
 static int write_as(const struct tare_report *run, const char *how, const char *path)
 {

@@ -142,6 +142,8 @@ static json_t *map_json(struct tare_json *json, const struct tare_table *table, 
 			value = tare_table_row_json(json, table, source, row, 0);
 			json_object_del(value, table->columns[0].id);
 		} else {
+			if (is_left_out(&table->columns[1], source, row))
+				continue;
 			value = value_json(json, &table->columns[1], source, row);
 		}
 		tare_json_put(json, object, key.text, value);
@@ -342,6 +344,10 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "left_out", json_boolean(column->flags & TARE_LEFT_OUT));
 	if (column->words)
 		tare_json_put(json, object, "words", words_of(json, column->words));
+	if (column->least)
+		tare_json_put(json, object, "least", json_integer(column->least));
+	if (column->most)
+		tare_json_put(json, object, "most", json_integer(column->most));
 	if (column->of) {
 		tare_json_put(json, object, "as", tare_json_text(nested_as[column->as].name));
 		tare_json_put(json, object, "of", declaration(json, column->of));
