@@ -156,6 +156,7 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	profile->lost_kernels += counts->head->lost_kernels;
 	profile->unknown_launches += counts->head->unknown_launches;
 	profile->command_buffers |= counts->head->command_buffers != 0;
+	profile->pragmas |= counts->head->pragmas;
 	if (counts->head->build_code && !profile->build_code) {
 		profile->build_code = counts->head->build_code;
 		snprintf(profile->build_log, sizeof profile->build_log, "%.*s",

@@ -31,6 +31,7 @@ struct tare_blocks_profile {
 	// of the first build that failed with other options than the program's own; 0: none
 	int build_code;
 	char build_log[1020]; // its beginning
+	uint64_t pragmas;     // of a set's, a bit for each that was put before a loop
 };
 
 // Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are

@@ -51,6 +51,7 @@ static const struct {
 	[TARE_SHOWN_SHORT] = { "short", "", TARE_STORED_REAL },
 	[TARE_SHOWN_RATIO] = { "ratio", "1", TARE_STORED_REAL },
 	[TARE_SHOWN_PERCENT] = { "percent", "%", TARE_STORED_REAL },
+	[TARE_SHOWN_POINTS] = { "points", "%", TARE_STORED_REAL },
 	[TARE_SHOWN_TRUTH] = { "truth", "", TARE_STORED_INTEGER },
 	[TARE_SHOWN_SIZES] = { "sizes", "", TARE_STORED_TEXT },
 	[TARE_SHOWN_HASH] = { "hash", "", TARE_STORED_TEXT },

@@ -51,8 +51,6 @@ uint64_t blocks_origin(cl_program program);
 
 // ---- options (options.c)
 
-// Reads the environment; before any function is wrapped.
-void blocks_options_begin(void);
 void blocks_wrap_options(cl_icd_dispatch *table);
 // clCompileProgram with the options that are wanted.
 cl_int blocks_compile(cl_program program, cl_uint count, const cl_device_id *devices,

@@ -205,14 +205,6 @@ static struct json_t *groups_by(void *json, const void *run, const void *row);
 #define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
 #define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
 #define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
-#define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
-#define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
-#define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
-#define NESTED                                                                                     \
-	(struct tare_cell_value)                                                                   \
-	{                                                                                          \
-		.is = TARE_IS_NESTED                                                               \
-	}
 #define ESTIMATE                                                                                   \
 	.flags = TARE_MAY_BE_ABSENT | TARE_IF_ANY, .on = TARE_ON_PAGE | OF_SIZES,                  \
 	.unit = TARE_UNIT_TOTALS
