@@ -279,6 +279,8 @@ def wrapper(function, role, number, call):
         if role.role == 'wait' and role.at('queue'):
             lines.append(f"\tuint64_t heads = layer_mark(thread, {role.at('queue')});")
             members.append('.known_heads = heads')
+        if role.role == 'build':  # where it is killed in its first one, what it was in is known
+            lines.append(f'\tlayer_know_function(thread, {number});')
         lines += [f'\tuint64_t enter = layer_call_begin(thread, {number}, {may_wait});', invocation,
                   f'\tlayer_call_end(thread, {number}, enter, {may_wait},',
                   f'\t               &(struct layer_said){{{", ".join(members)}}});']

@@ -173,7 +173,9 @@ def other(function, role, number):
     for meaning, member in (('size', 'bytes'), ('waits#', 'wait_count'), ('waits', 'waits')):
         if role.at(meaning):
             members.append(f'.{member} = {role.at(meaning)}')
-    return [f'\tuint64_t enter = ze_call_begin(thread, {number}, {waits});', invocation,
+    # Where a program is killed in its first build, what it was in is known.
+    known = [f'\tze_know_function(thread, {number});'] if role.role == 'build' else []
+    return [*known, f'\tuint64_t enter = ze_call_begin(thread, {number}, {waits});', invocation,
             f'\tze_call_end(thread, {number}, enter, {waits}, &(struct ze_said){{{", ".join(members)}}});']
 
 

@@ -4,10 +4,11 @@
 
 const MOST_PLACES = 5;
 
-// "2.40 s to 2.90 s", "up to 572 ms", and the same as shares of the wall time.
-function rangeOfCost(low, high, wall) {
+// "2.40 s to 2.90 s", "up to 572 ms (estimate 110 ms)", and the same as shares of the wall time.
+function rangeOfCost(low, best, high, wall) {
 	const range = (from, to) => (from === to || to.startsWith('<') ? to : low > 0 ? `${from} to ${to}` : `up to ${to}`);
-	return { span: range(formatNs(low), formatNs(high)), share: range(shareText(low, wall), shareText(high, wall)) };
+	const estimate = high - low >= 0.05 * high && best < 0.95 * high ? ` (estimate ${formatNs(best)})` : '';
+	return { span: range(formatNs(low), formatNs(high)) + estimate, share: range(shareText(low, wall), shareText(high, wall)) };
 }
 
 function placeText(place) {
@@ -44,7 +45,7 @@ function figureList(finding) {
 }
 
 function findingElement(run, finding, rank) {
-	const { span, share } = rangeOfCost(finding.cost_low_ns, finding.cost_high_ns, run.wall_ns);
+	const { span, share } = rangeOfCost(finding.cost_low_ns, finding.cost_ns, finding.cost_high_ns, run.wall_ns);
 	const meaning = CONFIDENCES[finding.confidence];
 	const device = run.devices.length > 1 && finding.device ? ` on ${finding.device}` : '';
 	return h('li', { class: 'finding', 'data-id': finding.id }, h('p', { class: 'cost' }, h('span', { class: 'rank' }, String(rank)), ' ',

@@ -53,6 +53,32 @@ def test_nothing_is_said_of_what_was_not_sampled(tare_path, tmp_path, kernel_cac
     assert [one["id"] for one in kernel_of(document, "doubled")["findings"]] == ["double-constant"]
 
 
+TWO = """
+kernel void sines(global const float *in, global float *out, int n)
+{
+	float sum = 0;
+	for (int k = 0; k < n; k++)
+		sum += sin(in[k]) + sin(in[k] + 1) + sin(in[k] + 2) + sin(in[k] + 3) + get_global_id(0) * k / n;
+	out[get_global_id(0)] = sum;
+}
+kernel void quotients(global const float *in, global float *out, int n)
+{
+	float sum = 0;
+	for (int k = 0; k < n; k++)
+		sum += sin(in[k]) + (get_global_id(0) + k) / n + (get_global_id(0) * k + 1) / n;
+	out[get_global_id(0)] = sum;
+}
+"""
+
+
+def test_the_weightiest_comes_first(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    (tmp_path / "two.cl").write_text(TWO, encoding="utf-8")
+    _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        tmp_path / "two.cl", "", "sines", "20", "64", "64", "quotients", "20", "64", "64")
+    assert [[one["id"] for one in kernel_of(document, name)["findings"]] for name in ("sines", "quotients")] == [
+        ["special-functions", "integer-division"], ["integer-division", "special-functions"]]
+
+
 def test_the_table_has_the_blocks_of_the_document(tare_path, tmp_path, kernel_cache):  # noqa: F811
     table = tmp_path / "blocks.csv"
     _, document = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(

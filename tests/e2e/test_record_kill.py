@@ -34,6 +34,30 @@ def progress_in(path):
         return 0
 
 
+def test_killed_while_it_builds(recorder):  # noqa: F811
+    """What a program was in when it was killed is no time that was not recorded, and no command makes it a run without
+    a reason."""
+    process = subprocess.Popen(
+        [recorder.tare, "record", "-q", "-o", "run", "--", PROGRAMS / "pairs_work", "start-up-builds", "raise"],
+        cwd=recorder.folder, env={**os.environ, **QUIET, **recorder.environment}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not (victim := process.poll() is None and victim_of(process)):
+        time.sleep(0.01)
+    # Most of a driver's first build is its compiler's start.
+    time.sleep(1.2)
+    os.kill(victim, signal.SIGKILL)
+    process.wait(timeout=60)
+    report = recorder.report(recorder.folder / "run.tare")
+    assert report["coverage"]["enqueued"] == 0 and report["exit_signal"] == signal.SIGKILL
+    parts = {part["category"]: part["ns"] for part in report["ledgers"][-1]["parts"]}
+    assert parts.get("not_recorded", 0) == 0
+    assert parts["host_build"] > report["wall_ns"] / 2
+    assert "building programs took" in report["summary"]["verdict"]
+    if parts["host_build"] >= 5e8:
+        found, = [finding for finding in report["findings"] if finding["id"] == "start-up-builds"]
+        assert "launches no kernel" in found["title"] and found["claims_ns"] <= parts["host_build"]
+
+
 def kill_at(recorder, delay, seconds=60):  # noqa: F811
     """Kills the endless stress `delay` after its loop began; returns its progress counter."""
     counted = recorder.folder / "progress"

@@ -40,7 +40,8 @@ def wrappers(tmp_path):
 # What functions of such names do to their thread, in the roles of either API: a state of the host hangs on it. The
 # first that fits; memory's are allocation's.
 NAMES = [
-    (r"clGetEvent(Info|ProfilingInfo)$", {"poll"}),
+    # Times of a command are there when it has ended: who asks for them does not ask whether it has.
+    (r"clGetEventInfo$", {"poll"}),
     (r"clGet\w+Info(KHR|INTEL|EXT|QCOM)?$", {"query"}),
     (r"clReleaseMemObject$|ze(MemFree(Ext)?|PhysicalMemDestroy|ImageDestroy)$", {"allocate"}),
     (r"clRelease\w+$|clTerminateContextKHR$", {"release"}),

@@ -132,6 +132,13 @@ static int say_withheld(struct evaluation *evaluation)
 	    names);
 }
 
+// What is about the run around the working part may be said of a run that has none.
+static bool has_what_it_needs(const struct evaluation *evaluation, const struct finding_rule *rule)
+{
+	return rule->needs == FINDING_NEEDS_RUN ||
+	       (evaluation->commands > 0 && evaluation->working_ns > 0);
+}
+
 static int ask(struct evaluation *evaluation, struct tare_error *error)
 {
 	size_t untimed = 0;
@@ -146,7 +153,7 @@ static int ask(struct evaluation *evaluation, struct tare_error *error)
 			untimed++;
 		else if (withheld && rule->needs == FINDING_NEEDS_TIMES)
 			continue;
-		else if (rule->evaluate && evaluation->commands > 0 && evaluation->working_ns > 0)
+		else if (rule->evaluate && has_what_it_needs(evaluation, rule))
 			code = rule->evaluate(evaluation, error);
 		if (code)
 			return code;

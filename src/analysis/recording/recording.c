@@ -418,6 +418,18 @@ static struct file_start *order_files(struct loading *l, const struct tare_trace
 	return order;
 }
 
+// A program that a signal ended, as tare record saw, was until then in the call that its only
+// thread had not come back from.
+static void end_killed(struct tare_recording *r)
+{
+	struct tare_recorded_process *p = r->processes;
+
+	if (r->process_count == 1 && r->thread_count == 1 && r->exit_signal > 0 &&
+	    !p->came_to_exit && p->state != TARE_TRACE_EXEC &&
+	    r->threads[0].unfinished_function != TARE_NO_INDEX)
+		p->end_ns = r->end_ns;
+}
+
 static int load_all(struct loading *l, const char *path, const char *json, size_t json_bytes)
 {
 	struct load_record record = { "", TARE_NO_TIME, TARE_NO_TIME, TARE_NO_TIME };
@@ -443,6 +455,7 @@ static int load_all(struct loading *l, const char *path, const char *json, size_
 	if (l->status || loading_order(l) || loading_sum_likes(l) || loading_same_devices(l))
 		return l->status;
 	set_bounds(l->recording, reference, &record);
+	end_killed(l->recording);
 	if (loading_lost_at_the_end(l))
 		return l->status;
 	if (!*l->recording->program && l->recording->process_count)

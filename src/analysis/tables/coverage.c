@@ -90,7 +90,8 @@ static void find_starters(struct gathering *g)
 	}
 	for (size_t i = 0; i < recording->thread_count; i++) {
 		const struct tare_recorded_thread *thread = &recording->threads[i];
-		if (thread->unfinished_function != TARE_NO_INDEX &&
+		if (thread->unfinished_function < recording->function_count &&
+		    recording->functions[thread->unfinished_function].role != TARE_ROLE_BUILD &&
 		    thread->process < recording->process_count)
 			note(&g->process_ns[thread->process], thread->unfinished_since_ns);
 	}

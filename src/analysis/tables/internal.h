@@ -278,6 +278,9 @@ struct tables_pace {
 // Why the view has no command; writes the verdict that says so, without a full stop.
 enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
                                            size_t size);
+// Whether the view is all of the run: what lies before the first command of a part of it, of one
+// device or of one process is no start-up.
+bool tables_is_whole_run(const struct tables_context *context);
 // Finds the parts of the run, where the view is all of it: start-up, working part (as set),
 // tear-down. Returns 0 or -ENOMEM.
 int tables_run_parts(const struct tables_context *context, struct tare_recorded_summary *summary);

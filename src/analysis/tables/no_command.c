@@ -3,7 +3,10 @@
 // was enqueued.
 #include "analysis/tables/internal.h"
 
+#include "base/units.h"
+
 #include <stdio.h>
+#include <string.h>
 
 const char *tare_no_command_name(enum tare_no_command why)
 {
@@ -69,6 +72,24 @@ static const char *stop_words(const struct tare_recorded_process *process)
 	                                                              : "no room was left";
 }
 
+// Of a whole run what most of it went into, which may be the driver's work all the same.
+static void say_most(const struct tables_context *context, char *text, size_t size)
+{
+	const struct tare_ledgers *ledgers = context->ledgers;
+	const struct tare_ledger *all =
+	    ledgers->count ? &ledgers->ledgers[ledgers->count - 1] : NULL;
+	char ns[TARE_UNIT_TEXT];
+	size_t length = strlen(text);
+	if (!all || all->device != TARE_NO_INDEX || !tables_is_whole_run(context))
+		return;
+	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
+		if (all->parts_ns[i] > all->wall_ns / 2 && i != TARE_LEDGER_UNKNOWN)
+			snprintf(text + length, size - length, "; %s took %.1f %% of it (%s)",
+			         tare_recording_part_words(NULL, (enum tare_ledger_category)i),
+			         100 * (double)all->parts_ns[i] / (double)all->wall_ns,
+			         tare_format_ns((double)all->parts_ns[i], ns));
+}
+
 enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
                                            size_t size)
 {
@@ -107,6 +128,7 @@ enum tare_no_command tables_why_no_command(const struct tables_context *context,
 		                 "itself"
 		               : "No command was enqueued: nothing bounds this run but the program "
 		                 "itself");
+		say_most(context, text, size);
 	}
 	return why;
 }

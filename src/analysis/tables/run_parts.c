@@ -3,6 +3,9 @@
 #include "analysis/ledger/internal.h"
 #include "analysis/tables/internal.h"
 
+#include "base/cleanup.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 const char *tare_recording_part_name(enum tare_recording_part_of part)
@@ -15,7 +18,8 @@ const char *tare_recording_part_name(enum tare_recording_part_of part)
 	return (unsigned)part < TARE_PARTS ? names[part] : "unknown";
 }
 
-const char *tare_recording_part_words(enum tare_ledger_category category)
+const char *tare_recording_part_words(const struct tare_recording_part *part,
+                                      enum tare_ledger_category category)
 {
 	static const char *const words[TARE_LEDGER_CATEGORIES] = {
 		[TARE_LEDGER_KERNEL] = "kernels",
@@ -42,17 +46,47 @@ const char *tare_recording_part_words(enum tare_ledger_category category)
 		[TARE_LEDGER_NOT_RECORDED] = "time that was not recorded",
 		[TARE_LEDGER_UNKNOWN] = "what is not known",
 	};
+	if (part && category == TARE_LEDGER_OFF_CPU &&
+	    part->off_cpu_beside_builds_ns > part->parts_ns[TARE_LEDGER_OFF_CPU] / 2)
+		return "the host off the CPU while other threads build programs";
 	return (unsigned)category < TARE_LEDGER_CATEGORIES ? words[category] : "unknown";
 }
 
-// What lies before the first command of a part of the run, of one device or of one process is no
-// start-up.
-static bool is_whole_run(const struct tables_context *context)
+bool tables_is_whole_run(const struct tables_context *context)
 {
 	const struct tare_view *view = context->view;
 	return view->from_ns <= context->recording->start_ns &&
 	       view->to_ns >= context->recording->end_ns && !view->spans &&
 	       view->process == TARE_NO_INDEX && view->device == TARE_NO_INDEX && !view->kernel;
+}
+
+// Where the time off the CPU and that in which some thread builds are together more than the part,
+// they lie at the same time by at least the rest.
+static int find_beside_builds(const struct tables_context *context,
+                              struct tare_recording_part *part)
+{
+	const struct tare_recording *recording = context->recording;
+	int64_t off_ns = part->parts_ns[TARE_LEDGER_OFF_CPU], both_ns;
+	size_t count = 0;
+	if (off_ns == 0)
+		return 0;
+	TARE_FREE struct tables_span *builds = calloc(recording->call_count + 1, sizeof *builds);
+	if (!builds)
+		return -ENOMEM;
+	for (size_t i = 0; i < recording->call_count; i++) {
+		const struct tare_recorded_call *call = &recording->calls[i];
+		struct tables_span span = {
+			call->enter_ns > part->from_ns ? call->enter_ns : part->from_ns,
+			call->exit_ns < part->to_ns ? call->exit_ns : part->to_ns,
+		};
+		if (call->role == TARE_ROLE_BUILD && span.from < span.to &&
+		    tables_has_call(context, call))
+			builds[count++] = span;
+	}
+	tables_sort(builds, count);
+	both_ns = off_ns + tables_union(builds, count) - (part->to_ns - part->from_ns);
+	part->off_cpu_beside_builds_ns = both_ns > 0 ? both_ns : 0;
+	return 0;
 }
 
 int tables_run_parts(const struct tables_context *context, struct tare_recorded_summary *summary)
@@ -62,7 +96,7 @@ int tables_run_parts(const struct tables_context *context, struct tare_recorded_
 		                                     summary->working_to_ns, view->to_ns };
 	struct ledger_mark marks[2 * TARE_PARTS];
 	struct tare_ledger ledgers[TARE_PARTS] = { 0 };
-	if (!is_whole_run(context))
+	if (!tables_is_whole_run(context))
 		return 0;
 	for (uint32_t i = 0; i < TARE_PARTS; i++) {
 		marks[2 * i] = (struct ledger_mark){ borders_ns[i], i, true };
@@ -72,12 +106,13 @@ int tables_run_parts(const struct tables_context *context, struct tare_recorded_
 	int code = ledger_of_rows(context->recording, view, &rows, TARE_PARTS);
 	if (code)
 		return code;
-	for (uint32_t i = 0; i < TARE_PARTS; i++) {
+	for (uint32_t i = 0; i < TARE_PARTS && !code; i++) {
 		struct tare_recording_part *part = &summary->parts[i];
 		part->from_ns = borders_ns[i];
 		part->to_ns = borders_ns[i + 1];
 		memcpy(part->parts_ns, ledgers[i].parts_ns, sizeof part->parts_ns);
+		code = find_beside_builds(context, part);
 	}
-	summary->has_parts = true;
-	return 0;
+	summary->has_parts = !code;
+	return code;
 }

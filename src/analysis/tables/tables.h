@@ -232,12 +232,16 @@ enum tare_recording_part_of {
 };
 const char *
 tare_recording_part_name(enum tare_recording_part_of part); // "start_up", ...: the JSON names
-// What a part went into, for a sentence: "building programs".
-const char *tare_recording_part_words(enum tare_ledger_category category);
 struct tare_recording_part {
 	int64_t from_ns, to_ns;
 	int64_t parts_ns[TARE_LEDGER_CATEGORIES]; // of all devices together; sum is to - from
+	// Of the time off the CPU at least so much while another thread was building: the ledger
+	// goes by the one thread that will enqueue.
+	int64_t off_cpu_beside_builds_ns;
 };
+// What a part (NULL: the whole run) went into, for a sentence: "building programs".
+const char *tare_recording_part_words(const struct tare_recording_part *part,
+                                      enum tare_ledger_category category);
 
 struct tare_recorded_summary {
 	int64_t wall_ns;

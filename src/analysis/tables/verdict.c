@@ -21,6 +21,8 @@
 #define FEWEST_ISSUED 10
 // What lies outside of the working part is worth a word from this part of it on.
 #define WORTH_SAYING 0.01
+// What shows in a figure of one decimal.
+#define WORTH_NAMING 0.0005
 #define SUBJECT 128
 
 const char *tare_bound_name(enum tare_bound bound)
@@ -166,16 +168,26 @@ static const char *device_words(const struct tare_ledger *working)
 	                                                  : "kernels and local copies";
 }
 
+// What a blocking call takes beside the copy is the transfer's, and no transfer.
+static const char *transfer_words(const struct tare_ledger *working)
+{
+	return (double)working->parts_ns[TARE_LEDGER_BLOCKING_COPY] <
+	               WORTH_NAMING * (double)working->wall_ns
+	           ? "transfers not hidden"
+	           : "transfers not hidden and calls that block for them";
+}
+
 static const char *part_words(const struct tare_ledger *working, enum tare_bound bound)
 {
 	static const char *const words[TARE_BOUND_COUNT] = {
 		[TARE_BOUND_NOTHING] = "",
-		[TARE_BOUND_TRANSFER] = "transfers not hidden",
 		[TARE_BOUND_LAUNCH] = "issuing commands",
 		[TARE_BOUND_HOST] = "the host",
 		[TARE_BOUND_SYNCHRONISATION] = "synchronisation",
 		[TARE_BOUND_NOT_CLEAR] = "not known",
 	};
+	if (bound == TARE_BOUND_TRANSFER)
+		return transfer_words(working);
 	return bound == TARE_BOUND_DEVICE ? device_words(working) : words[bound];
 }
 
@@ -218,7 +230,7 @@ static void say_outer_part(struct tare_recorded_summary *summary, const char *be
 	    tare_format_ns((double)length_of(part), ns));
 	if (part->parts_ns[most] > length_of(part) / 2)
 		say(summary->verdict, sizeof summary->verdict, ", mostly %s",
-		    tare_recording_part_words((enum tare_ledger_category)most));
+		    tare_recording_part_words(part, (enum tare_ledger_category)most));
 }
 
 static bool is_worth_saying(const struct tare_recorded_summary *summary,

@@ -180,6 +180,8 @@ static void read_abilities(struct opencl_device *device)
 		                    sizeof device->svm, &device->svm, NULL);
 	long version;
 	device->runs_inside_calls = is_serial_pocl(cl, &device->entry, &version);
+	const char *cache = getenv("POCL_KERNEL_CACHE");
+	device->base.forks = device->runs_inside_calls && !(cache && strcmp(cache, "0") == 0);
 	device->launch_limit_ns = TARE_LIMIT_DEFAULT_NS;
 	// PoCL before 5.0 executes what waits for a user event inside clSetUserEventStatus while it
 	// holds that command's lock, and so locks itself out (its commit ed19fb187), on this device

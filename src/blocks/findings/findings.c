@@ -154,6 +154,22 @@ static void find_barriers(const struct tare_blocks_kernel *kernel,
 
 // ---- the whole
 
+// Shares are of unlike things. How many times it is the share from which a finding is raised, which
+// is less where each instruction takes long, is what they have in common.
+static double weight_of(const struct tare_blocks_finding *finding)
+{
+	return finding->share / tare_blocks_rules[finding->advice].least;
+}
+
+static void add_finding(struct tare_blocks_findings *findings,
+                        const struct tare_blocks_finding *finding)
+{
+	uint32_t at = findings->count++;
+	for (; at > 0 && weight_of(&findings->at[at - 1]) < weight_of(finding); at--)
+		findings->at[at] = findings->at[at - 1];
+	findings->at[at] = *finding;
+}
+
 int tare_blocks_find(const struct tare_blocks_kernel *kernel,
                      const struct tare_blocks_sampled *sampled,
                      struct tare_blocks_findings *findings)
@@ -179,7 +195,7 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
 			      by_cost);
 		if (finding->place_count > TARE_BLOCKS_PLACES)
 			finding->place_count = TARE_BLOCKS_PLACES;
-		findings->at[findings->count++] = *finding;
+		add_finding(findings, finding);
 	}
 	return status;
 }

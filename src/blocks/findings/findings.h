@@ -51,7 +51,7 @@ struct tare_blocks_findings {
 	uint32_t count;
 };
 
-// Looks at a kernel that was counted. 0, or -ENOMEM.
+// Looks at a kernel that was counted; the weightiest finding first. 0, or -ENOMEM.
 int tare_blocks_find(const struct tare_blocks_kernel *kernel,
                      const struct tare_blocks_sampled *sampled,
                      struct tare_blocks_findings *findings);

@@ -116,7 +116,8 @@ static json_t *went_into(struct tare_json *json, const struct tare_recording_par
 			continue;
 		row = json_object();
 		tare_json_put(json, row, "category", tare_json_text(tare_ledger_category_name(c)));
-		tare_json_put(json, row, "words", tare_json_text(tare_recording_part_words(c)));
+		tare_json_put(json, row, "words",
+		              tare_json_text(tare_recording_part_words(part, c)));
 		tare_json_put(json, row, "ns", json_integer(part->parts_ns[c]));
 		tare_json_push(json, list, row);
 	}

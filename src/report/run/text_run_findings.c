@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define COST 14 // columns of what a finding costs
+// Ends of a range that are nearer than this part of it are one figure.
+#define ONE_FIGURE 0.05
 
 // ---- what it costs
 
@@ -18,7 +20,7 @@ static const char *write_cost(const struct tare_finding *finding, char buffer[RU
 	struct tare_report_unit unit = tare_report_unit_for(high_ns);
 	char low[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT];
 
-	if (high_ns - low_ns < 0.05 * high_ns)
+	if (high_ns - low_ns < ONE_FIGURE * high_ns)
 		return tare_report_span(finding->cost_ns, buffer);
 	tare_format_significant(high_ns / unit.ns, 2, high);
 	if (low_ns < 0.005 * high_ns)
@@ -40,18 +42,40 @@ static size_t write_lead(size_t rank, const struct tare_finding *finding, char l
 	return tare_text_width(lead);
 }
 
-// A finding's confidence, where it is not sure, and whether a model says so.
-static const char *doubt(const struct tare_finding *finding)
+// Whether a range stands for it, and the estimate is not its upper end.
+static bool has_estimate(const struct tare_finding *finding)
 {
-	switch (finding->confidence) {
-	case TARE_CONFIDENCE_SURE:
-		return finding->modelled ? " (by a model)" : "";
-	case TARE_CONFIDENCE_LIKELY:
-		return finding->modelled ? " (likely, by a model)" : " (likely)";
-	case TARE_CONFIDENCE_POSSIBLE:
-		return finding->modelled ? " (possible, by a model)" : " (possible)";
+	double low_ns = (double)finding->cost_low_ns, high_ns = (double)finding->cost_high_ns;
+
+	return high_ns - low_ns >= ONE_FIGURE * high_ns &&
+	       (double)finding->cost_ns < (1 - ONE_FIGURE) * high_ns;
+}
+
+// A finding's confidence, where it is not sure, whether a model says so, and the estimate: " (likely;
+// estimate 110 ms)".
+static const char *write_doubt(const struct tare_finding *finding, char buffer[RUN_TEXT])
+{
+	static const char *const words[] = { [TARE_CONFIDENCE_SURE] = NULL,
+		                             [TARE_CONFIDENCE_LIKELY] = "likely",
+		                             [TARE_CONFIDENCE_POSSIBLE] = "possible" };
+	const char *word = words[finding->confidence], *model = finding->modelled ? "by a model" : NULL;
+	char estimate[RUN_TEXT], ns[RUN_TEXT];
+	const char *parts[] = { word, model, NULL };
+	size_t length = 0;
+
+	if (has_estimate(finding)) {
+		snprintf(estimate, sizeof estimate, "estimate %.40s",
+		         tare_report_span(finding->cost_ns, ns));
+		parts[2] = estimate;
 	}
-	return "";
+	buffer[0] = '\0';
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (parts[i])
+			length += (size_t)snprintf(buffer + length, RUN_TEXT - length, "%s%s",
+			                           length ? ", " : " (", parts[i]);
+	if (length)
+		snprintf(buffer + length, RUN_TEXT - length, ")");
+	return buffer;
 }
 
 // ---- where it was seen
@@ -137,7 +161,8 @@ static void write_details(struct tare_text *text, const struct tare_report *run,
 static void write_finding(struct tare_text *text, const struct tare_report *run, size_t rank,
                           const struct tare_finding *finding)
 {
-	char lead[RUN_TEXT], place[RUN_TEXT], device[RUN_TEXT], on[RUN_TEXT + 8] = "";
+	char lead[RUN_TEXT], place[RUN_TEXT], device[RUN_TEXT], on[RUN_TEXT + 8] = "",
+	    doubt[RUN_TEXT];
 	size_t indent = write_lead(rank, finding, lead);
 
 	write_site(text, run, finding, place);
@@ -146,7 +171,7 @@ static void write_finding(struct tare_text *text, const struct tare_report *run,
 		         tare_report_device_name(run->recording, finding->device, device,
 		                                 sizeof device));
 	tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s.", finding->title, on,
-	                    doubt(finding));
+	                    write_doubt(finding, doubt));
 	snprintf(lead, sizeof lead, "%*s", (int)indent, "");
 	if (place[0] || finding->advice[0])
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, lead, indent, "%s%s%s", place,

@@ -256,7 +256,7 @@ static void write_went_into(struct tare_text *text, const struct tare_recording_
 				continue;
 			tare_report_percent(share_of(below_ns, part_length(part)), percent);
 			at += (size_t)snprintf(words + at, sizeof words - at, "%s%s %s (%s)",
-			                       at ? ", " : "", tare_recording_part_words(c),
+			                       at ? ", " : "", tare_recording_part_words(part, c),
 			                       tare_report_span(below_ns, time), percent);
 			left_ns -= below_ns;
 		}

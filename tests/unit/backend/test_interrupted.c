@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -107,6 +108,27 @@ static void a_process_with_one_thread_keeps_one(void **state)
 	assert_true(pthread_equal(built_by, pthread_self()));
 }
 
+// A child that can build as well does so first, and can be stopped: nobody lets its build go on.
+static void a_process_with_one_thread_lets_a_child_build(void **state)
+{
+	struct tare_device device = { .backend = &backend, .forks = true };
+	struct tare_module_source source = { .data = "text", .bytes = 4 };
+	struct tare_module *module = NULL;
+	struct tare_error error = { 0 };
+
+	(void)state;
+	sem_post(&go_on);
+	assert_int_equal(tare_module_create(&device, &source, &module, NULL, &error), -EINVAL);
+	assert_true(pthread_equal(built_by, pthread_self()));
+	assert_int_equal(waitpid(-1, NULL, 0), -1);
+	wanted = 1;
+	memset(seen, 0, sizeof seen);
+	assert_int_equal(tare_module_create(&device, &source, &module, NULL, &error), -EINTR);
+	assert_string_equal(seen, "");
+	assert_true(device.lost);
+	assert_int_equal(waitpid(-1, NULL, 0), -1);
+}
+
 static void a_build_that_goes_on_is_left(void **state)
 {
 	static struct tare_device device;
@@ -154,6 +176,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_with_one_thread_keeps_one, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(a_process_with_one_thread_lets_a_child_build, set_up,
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(
 		    a_build_that_nobody_stops_tells_what_the_driver_said, set_up_threads,

@@ -393,7 +393,7 @@ static void say_end(struct finding_draft *draft, const struct tare_recording_par
 		         tare_format_ns(calls->function_ns, most));
 	finding_title(
 	    draft, "The run goes on for %.1f %% of its time after the last command, mostly %s",
-	    100 * of_run(evaluation, length_ns), tare_recording_part_words(most_of(part)));
+	    100 * of_run(evaluation, length_ns), tare_recording_part_words(part, most_of(part)));
 	finding_evidence(
 	    draft,
 	    "%s from the last completion to the end: inside the API %s (%llu call%s%s), "

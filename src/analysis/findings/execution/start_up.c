@@ -29,7 +29,7 @@ static int64_t first_kernel_ns(const struct evaluation *evaluation)
 		    tables_has_command_of_any_name(&evaluation->context,
 		                                   TARE_COMMAND(recording, i)))
 			return TARE_COMMAND(recording, i)->enter_ns;
-	return evaluation->to_ns;
+	return evaluation->commands > 0 ? evaluation->to_ns : INT64_MAX;
 }
 
 static bool is_native(const struct tare_recording *recording, const struct tare_recorded_call *call)
@@ -63,6 +63,30 @@ static struct builds find_builds(const struct evaluation *evaluation, struct fin
 		finding_saw_call(draft, (uint32_t)i, call->enter_ns, to_ns, ns);
 	}
 	return builds;
+}
+
+// What a killed process was building.
+static void add_unfinished(const struct evaluation *evaluation, struct finding_draft *draft,
+                           struct builds *builds)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	int64_t until_ns = first_kernel_ns(evaluation);
+	for (size_t i = 0; i < recording->thread_count; i++) {
+		const struct tare_recorded_thread *thread = &recording->threads[i];
+		if (thread->unfinished_function >= recording->function_count ||
+		    recording->functions[thread->unfinished_function].role != TARE_ROLE_BUILD ||
+		    !evaluation->context.process_in[thread->process])
+			continue;
+		int64_t gone_ns = recording->processes[thread->process].end_ns;
+		int64_t to_ns = gone_ns < until_ns ? gone_ns : until_ns;
+		int64_t ns = tables_length(thread->unfinished_since_ns, to_ns);
+		if (ns == 0)
+			continue;
+		builds->count++;
+		builds->ns = tables_add(builds->ns, ns);
+		builds->longest_ns = ns > builds->longest_ns ? ns : builds->longest_ns;
+		finding_claim(draft, thread->unfinished_since_ns, to_ns);
+	}
 }
 
 // Threads may build at the same time: what the run lost is the union.
@@ -102,10 +126,13 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 		snprintf(apart, sizeof apart,
 		         ", the longest %s; side by side they could save %s at most", longest,
 		         tare_format_ns(beside_ns(builds, ns), beside));
-	finding_title(draft, "%s are %s before the first kernel for %.1f %% of the run",
+	bool launches = evaluation->kernels.count > 0;
+	finding_title(draft, "%s are %s%s for %.1f %% of the run%s",
 	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
 	              finding_word(evaluation, FINDING_WORD_BUILT),
-	              100 * ns / (double)summary->wall_ns);
+	              launches ? " before the first kernel" : "",
+	              100 * ns / (double)summary->wall_ns,
+	              launches ? "" : ", which launches no kernel");
 	finding_evidence(
 	    draft, "%llu build call%s take%s %s of %s%s; %s", (unsigned long long)builds->count,
 	    builds->count == 1 ? "" : "s", builds->count == 1 ? "s" : "", built, wall, apart,
@@ -127,12 +154,15 @@ int finding_start_up_builds(struct evaluation *evaluation, struct tare_error *er
 	const struct tare_recorded_summary *summary = &evaluation->tables->summary;
 	struct finding_draft draft;
 	(void)error;
-	// What comes before a part of the run, or a phase, is no start-up.
-	if (!summary->has_parts)
+	// What comes before a part of the run, or a phase, is no start-up; a run without a command
+	// is nothing else.
+	if (!summary->has_parts &&
+	    (evaluation->commands > 0 || !tables_is_whole_run(&evaluation->context)))
 		return 0;
 	finding_begin(evaluation, &draft, "start-up-builds");
 	draft.of_run = true;
 	struct builds builds = find_builds(evaluation, &draft);
+	add_unfinished(evaluation, &draft, &builds);
 	double ns = unite(&draft);
 	// Those between the first enqueue and the first kernel are another finding's, where that
 	// was raised.

@@ -12,7 +12,7 @@ enum { WALL_NS = 1000000, MOST = 1000 };
 struct run {
 	struct tare_recording recording;
 	struct tare_recorded_process processes[1];
-	struct tare_recorded_thread threads[1];
+	struct tare_recorded_thread threads[2];
 	struct tare_recorded_device devices[1];
 	struct tare_recorded_queue queues[1];
 	struct tare_recorded_kernel kernels[1];

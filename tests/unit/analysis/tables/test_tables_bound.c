@@ -339,6 +339,60 @@ static void the_evidence_has_the_figures(void **state)
 	    strstr(summary->evidence, "; 8.0 % that are not known could turn the order"));
 }
 
+static void plain_call(struct run *run, uint32_t thread, uint8_t role, int64_t enter_ns,
+                       int64_t exit_ns)
+{
+	run->calls[run->recording.call_count++] = (struct tare_recorded_call){
+		.enter_ns = enter_ns,
+		.exit_ns = exit_ns,
+		.inside_ns = exit_ns - enter_ns,
+		.count = 1,
+		.thread = thread,
+		.function = UINT16_MAX,
+		.object = TARE_NO_INDEX,
+		.role = role,
+	};
+}
+
+// The thread that will enqueue sleeps until another one has built: what start-up went into is that.
+static void what_other_threads_build_is_said(void **state)
+{
+	struct run *run = *state;
+	run->recording.thread_count = 2;
+	run->threads[1].unfinished_function = TARE_NO_INDEX;
+	run->processes[0].cpu_ns = 1000;
+	run->processes[0].end_ns = WALL_NS;
+	run->processes[0].came_to_exit = true;
+	add(run, WALL_NS * 9 / 10, 1000, WALL_NS * 19 / 20, WALL_NS);
+	plain_call(run, 0, TARE_ROLE_CREATE, 10, 1000);
+	plain_call(run, 1, TARE_ROLE_BUILD, 2000, WALL_NS / 2);
+	const struct tare_recorded_summary *summary = compute(run);
+	const struct tare_recording_part *part = &summary->parts[TARE_PART_START_UP];
+	assert_true(summary->has_parts);
+	assert_true(part->parts_ns[TARE_LEDGER_OFF_CPU] > WALL_NS * 8 / 10);
+	// At least: what little of the part is not off the CPU may lie in the build.
+	assert_in_range(part->off_cpu_beside_builds_ns, WALL_NS / 2 - 10000, WALL_NS / 2);
+	assert_non_null(strstr(summary->verdict,
+	                       "mostly the host off the CPU while other threads build programs"));
+	run->calls[1].exit_ns = WALL_NS / 3;
+	assert_null(strstr(compute(run)->verdict, "other threads"));
+}
+
+// What a call takes beside the copy that it blocks for is no transfer.
+static void a_blocking_call_is_named_beside_the_transfers(void **state)
+{
+	struct run *run = *state;
+	add_kernels(run, 1, 1000, WALL_NS / 10);
+	run->ledger.parts_ns[TARE_LEDGER_KERNEL] = WALL_NS / 10;
+	run->ledger.parts_ns[TARE_LEDGER_TO_DEVICE] = WALL_NS * 9 / 10;
+	assert_string_equal(compute(run)->evidence, "kernels 10.0 %, transfers not hidden 90.0 %");
+	run->ledger.parts_ns[TARE_LEDGER_TO_DEVICE] = WALL_NS * 6 / 10;
+	run->ledger.parts_ns[TARE_LEDGER_BLOCKING_COPY] = WALL_NS * 3 / 10;
+	assert_string_equal(compute(run)->evidence,
+	                    "kernels 10.0 %, transfers not hidden and calls that block for them "
+	                    "90.0 %");
+}
+
 static void without_commands_or_times_nothing_is_claimed(void **state)
 {
 	struct run *run = *state;
@@ -349,6 +403,15 @@ static void without_commands_or_times_nothing_is_claimed(void **state)
 	                    "the program itself");
 	assert_int_equal(summary->working_from_ns, TARE_NO_TIME);
 	assert_true(isnan(summary->mean_launch_ns));
+	run->ledger.parts_ns[TARE_LEDGER_BUILD] = WALL_NS * 3 / 4;
+	run->ledger.parts_ns[TARE_LEDGER_COMPUTING] = WALL_NS / 4;
+	assert_string_equal(compute(run)->verdict,
+	                    "No command was enqueued: nothing bounds this run but the program "
+	                    "itself; building programs took 75.0 % of it (750 µs)");
+	run->view.from_ns = 1;
+	assert_null(strstr(compute(run)->verdict, "building"));
+	run->view.from_ns = 0;
+	memset(run->ledger.parts_ns, 0, sizeof run->ledger.parts_ns);
 	run->ledger.parts_ns[TARE_LEDGER_UNTIMED] = WALL_NS;
 	for (int i = 0; i < 3; i++)
 		add(run, i * 10, 5, TARE_NO_TIME, TARE_NO_TIME);
@@ -383,6 +446,8 @@ int main(void)
 		WITH_RUN(what_is_usual_decides),
 		WITH_RUN(first_launches_are_the_hosts),
 		WITH_RUN(the_evidence_has_the_figures),
+		WITH_RUN(what_other_threads_build_is_said),
+		WITH_RUN(a_blocking_call_is_named_beside_the_transfers),
 		WITH_RUN(without_commands_or_times_nothing_is_claimed),
 		cmocka_unit_test(every_bound_has_a_name),
 	};

@@ -232,6 +232,10 @@ static void what_else_starts_commands(void **state)
 	add(run, TARE_KIND_KERNEL, 1000, TARE_NO_TIME, TARE_NO_TIME);
 	compute(run);
 	assert_int_equal(run->tables.coverage.never_flushed, 1);
+	run->threads[0].unfinished_function = BUILD;
+	run->threads[0].unfinished_since_ns = 1500;
+	compute(run);
+	assert_int_equal(run->tables.coverage.never_flushed, 1);
 	run->threads[0].unfinished_function = FINISH; // ended while it waited
 	run->threads[0].unfinished_since_ns = 1500;
 	compute(run);
