@@ -74,6 +74,10 @@ struct load_commands {
 	struct tare_id_map like_of; // by content
 	uint32_t recent[LOADING_RECENT];
 	uint32_t last;                  // that the last row has: the next often has the same
+	// What one becomes with a stack, of the latest; `becomes` is 1 more than the index, 0: none.
+	struct load_sited {
+		uint32_t like, stack, becomes;
+	} sited[LOADING_RECENT];
 	uint64_t shift[LOADING_SHIFTS]; // of ticks, by queue
 	bool shifted[LOADING_SHIFTS];
 };
@@ -295,6 +299,8 @@ struct load_times loading_times_of(const struct loading *l, size_t index);
 int loading_put_times(struct loading *l, size_t index, const struct load_times *times);
 // When all are in their order: sums up what commands have in common, where that can be.
 int loading_sum_likes(struct loading *l);
+// Says from where it was enqueued.
+int loading_put_stack(struct loading *l, size_t index, uint32_t stack);
 // Says why it has no times.
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
 // Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.
