@@ -351,7 +351,9 @@ static void add_to_sums(struct tare_like_sums *sums, uint32_t index,
 	sums->last = index;
 	sums->count++;
 	sums->timed += timed;
-	sums->call_ns += c->exit_ns - c->enter_ns;
+	int64_t call_ns = c->exit_ns - c->enter_ns;
+	sums->call_ns += call_ns;
+	sums->longest_call_ns = call_ns > sums->longest_call_ns ? call_ns : sums->longest_call_ns;
 	sums->run_ns += timed ? c->end_ns - c->start_ns : 0;
 	sums->enter_ns = c->enter_ns < sums->enter_ns ? c->enter_ns : sums->enter_ns;
 	sums->last_ns = last_ns > sums->last_ns ? last_ns : sums->last_ns;

@@ -68,7 +68,7 @@ struct load_last {
 };
 
 // What packing commands needs beside the recording's own arrays (commands.c).
-enum { LOADING_SHIFTS = 16, LOADING_RECENT = 64 };
+enum { LOADING_SHIFTS = 16, LOADING_RECENT = 64, LOADING_TRACKS = 16 };
 struct load_commands {
 	size_t row_room, like_room, whole_room;
 	struct tare_id_map like_of; // by content
@@ -141,7 +141,8 @@ struct loading {
 	struct tare_id_map kernel_of;   // by program and name
 	struct tare_id_map fact_of;     // kernel facts by kernel and device
 	struct tare_id_map track_of;
-	struct load_last last_queue, last_function, last_shape, last_stack, last_track;
+	struct load_last last_queue, last_function, last_shape, last_stack;
+	struct load_last last_tracks[LOADING_TRACKS]; // by their lowest bits
 	struct tare_id_map pending;    // commands without times, by track and number
 	struct tare_id_map event_of;   // the latest command of an event handle
 	struct tare_id_map stack_of;   // by id
