@@ -121,6 +121,10 @@ static int count_commands(struct evaluation *evaluation)
 	for (size_t i = 0; i <= kernels; i++)
 		evaluation->first_launch[i] = TARE_NO_INDEX;
 	look_at_commands(evaluation);
+	for (size_t i = 0; i < kernels; i++)
+		if (evaluation->first_launch[i] != TARE_NO_INDEX &&
+		    evaluation->first_launch[i] > evaluation->last_first)
+			evaluation->last_first = evaluation->first_launch[i];
 	return 0;
 }
 

@@ -53,6 +53,7 @@ struct evaluation {
 	// Many drivers compile or load a kernel when it is launched for the first time: what of the
 	// working part that takes (see evaluation_first_use_ns). Shares are of the rest, steady_ns.
 	uint32_t *first_launch; // command of each kernel that was enqueued first; TARE_NO_INDEX
+	uint32_t last_first;    // the last of these commands
 	int64_t first_use_ns, steady_ns;
 	bool *small_task;          // by row of tables->tasks: raised as kernels of few work-items
 	struct tare_ledger ledger; // of all devices over the spans
@@ -168,7 +169,7 @@ double evaluation_percent(const struct evaluation *evaluation, double ns);
 static inline bool evaluation_is_first_launch(const struct evaluation *evaluation, uint32_t command)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	return command < recording->command_count &&
+	return command <= evaluation->last_first && command < recording->command_count &&
 	       TARE_COMMAND(recording, command)->kind == TARE_KIND_KERNEL &&
 	       TARE_COMMAND(recording, command)->object < recording->kernel_count &&
 	       evaluation->first_launch[TARE_COMMAND(recording, command)->object] == command;

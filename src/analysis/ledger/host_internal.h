@@ -74,6 +74,10 @@ void host_cursor_begin(const struct ledger_hosts *hosts, uint32_t thread,
 // Goes on to `to_ns` and adds the time to `states`; nothing when it stands there or beyond.
 void host_cursor_go(const struct ledger_hosts *hosts, const struct host_thread *thread,
                     struct host_cursor *cursor, int64_t to_ns, int64_t states[TARE_HOST_STATES]);
+// The same without the states: it leaps over calls that are alone.
+void host_cursor_skip(const struct ledger_hosts *hosts, const struct host_thread *thread,
+                      struct host_cursor *cursor, int64_t to_ns);
+
 // ---- host_lost.c
 
 // Finds when whole processes were not recorded. Returns 0 or -ENOMEM.

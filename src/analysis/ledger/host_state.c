@@ -292,7 +292,6 @@ static void judge_thread(struct ledger_hosts *hosts, uint32_t index, int64_t unr
 static int read_cpu_clocks(struct ledger_hosts *hosts)
 {
 	const struct tare_recording *recording = hosts->recording;
-	int64_t ignored[TARE_HOST_STATES] = { 0 };
 	int64_t *unread_ns = calloc(recording->process_count + 1, sizeof *unread_ns);
 	if (!unread_ns)
 		return -ENOMEM;
@@ -310,7 +309,7 @@ static int read_cpu_clocks(struct ledger_hosts *hosts)
 		if (thread->sample_count || left_ns >= 0) {
 			host_cursor_begin(hosts, i, &cursor);
 			cursor.measure = hosts->intervals + thread->interval;
-			host_cursor_go(hosts, thread, &cursor, thread->gone_ns, ignored);
+			host_cursor_skip(hosts, thread, &cursor, thread->gone_ns);
 			free(cursor.open);
 			failed = failed || cursor.failed;
 		}

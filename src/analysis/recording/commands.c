@@ -269,6 +269,33 @@ int loading_put_times(struct loading *l, size_t index, const struct load_times *
 	return loading_put_command(l, index, &c);
 }
 
+int loading_put_stack(struct loading *l, size_t index, uint32_t stack)
+{
+	const struct tare_commands *commands = &l->recording->commands;
+	struct tare_packed_command *row = &commands->rows[index];
+
+	// Each comes from few places: nothing but what it has in common changes.
+	if (!l->status && row->like != TARE_PACKED_WHOLE) {
+		struct load_sited *sited =
+		    &l->commands->sited[(row->like * 31 + stack) % LOADING_RECENT];
+		if (sited->becomes && sited->like == row->like && sited->stack == stack) {
+			row->like = sited->becomes - 1;
+			return l->status;
+		}
+		struct tare_command_like like = commands->likes[row->like];
+		like.stack = stack;
+		uint32_t becomes = intern(l, &like);
+		if (becomes != TARE_PACKED_WHOLE) {
+			*sited = (struct load_sited){ row->like, stack, becomes + 1 };
+			row->like = becomes;
+			return l->status;
+		}
+	}
+	struct tare_recorded_command c = loading_command(l, index);
+	c.stack = stack;
+	return loading_put_command(l, index, &c);
+}
+
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why)
 {
 	struct tare_recorded_command c = loading_command(l, index);
@@ -324,7 +351,9 @@ static void add_to_sums(struct tare_like_sums *sums, uint32_t index,
 	sums->last = index;
 	sums->count++;
 	sums->timed += timed;
-	sums->call_ns += c->exit_ns - c->enter_ns;
+	int64_t call_ns = c->exit_ns - c->enter_ns;
+	sums->call_ns += call_ns;
+	sums->longest_call_ns = call_ns > sums->longest_call_ns ? call_ns : sums->longest_call_ns;
 	sums->run_ns += timed ? c->end_ns - c->start_ns : 0;
 	sums->enter_ns = c->enter_ns < sums->enter_ns ? c->enter_ns : sums->enter_ns;
 	sums->last_ns = last_ns > sums->last_ns ? last_ns : sums->last_ns;

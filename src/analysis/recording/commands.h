@@ -102,6 +102,7 @@ struct tare_like_sums {
 	uint32_t first, last;    // of them, in the order of the recording
 	uint64_t count, timed;   // timed: as tare_command_timed
 	int64_t call_ns, run_ns; // of all calls; of all that are timed
+	int64_t longest_call_ns;
 	int64_t enter_ns;        // when the first call of them began
 	int64_t last_ns;         // when the last of them ended, or its call if it is not timed
 };
@@ -175,6 +176,13 @@ tare_command_at(const struct tare_commands *commands, size_t at)
 static inline uint32_t tare_command_like_of(const struct tare_commands *commands, size_t at)
 {
 	return commands->plain ? TARE_PACKED_WHOLE : commands->rows[at].like;
+}
+// What kind it is, without a copy of the rest.
+static inline uint8_t tare_command_kind_at(const struct tare_commands *commands, size_t at)
+{
+	uint32_t like = tare_command_like_of(commands, at);
+	return like != TARE_PACKED_WHOLE ? commands->likes[like].kind
+	                                 : tare_command_at(commands, at).kind;
 }
 // A command of a recording, as a pointer that is good to the end of the block it is written in,
 // and, in a loop, to the next turn: it points to a copy. What lives longer keeps the index.

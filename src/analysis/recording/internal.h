@@ -68,12 +68,16 @@ struct load_last {
 };
 
 // What packing commands needs beside the recording's own arrays (commands.c).
-enum { LOADING_SHIFTS = 16, LOADING_RECENT = 64 };
+enum { LOADING_SHIFTS = 16, LOADING_RECENT = 64, LOADING_TRACKS = 16 };
 struct load_commands {
 	size_t row_room, like_room, whole_room;
 	struct tare_id_map like_of; // by content
 	uint32_t recent[LOADING_RECENT];
 	uint32_t last;                  // that the last row has: the next often has the same
+	// What one becomes with a stack, of the latest; `becomes` is 1 more than the index, 0: none.
+	struct load_sited {
+		uint32_t like, stack, becomes;
+	} sited[LOADING_RECENT];
 	uint64_t shift[LOADING_SHIFTS]; // of ticks, by queue
 	bool shifted[LOADING_SHIFTS];
 };
@@ -137,7 +141,8 @@ struct loading {
 	struct tare_id_map kernel_of;   // by program and name
 	struct tare_id_map fact_of;     // kernel facts by kernel and device
 	struct tare_id_map track_of;
-	struct load_last last_queue, last_function, last_shape, last_stack, last_track;
+	struct load_last last_queue, last_function, last_shape, last_stack;
+	struct load_last last_tracks[LOADING_TRACKS]; // by their lowest bits
 	struct tare_id_map pending;    // commands without times, by track and number
 	struct tare_id_map event_of;   // the latest command of an event handle
 	struct tare_id_map stack_of;   // by id
@@ -295,6 +300,8 @@ struct load_times loading_times_of(const struct loading *l, size_t index);
 int loading_put_times(struct loading *l, size_t index, const struct load_times *times);
 // When all are in their order: sums up what commands have in common, where that can be.
 int loading_sum_likes(struct loading *l);
+// Says from where it was enqueued.
+int loading_put_stack(struct loading *l, size_t index, uint32_t stack);
 // Says why it has no times.
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
 // Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.

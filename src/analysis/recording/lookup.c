@@ -74,7 +74,8 @@ uint32_t loading_shape(struct loading *l, uint64_t id)
 
 struct load_track *loading_track(struct loading *l, uint32_t track)
 {
-	uint32_t index = loading_find_again(&l->track_of, &l->last_track, track);
+	uint32_t index =
+	    loading_find_again(&l->track_of, &l->last_tracks[track % LOADING_TRACKS], track);
 	struct tare_recorded_thread *thread;
 	struct load_track *state;
 

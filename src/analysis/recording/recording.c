@@ -231,8 +231,8 @@ static void forget_process(struct loading *l)
 		free(l->clocks[i]);
 	free(l->clocks);
 	l->clocks = NULL;
-	l->last_queue = l->last_function = l->last_shape = l->last_stack = l->last_track =
-	    (struct load_last){ 0 };
+	l->last_queue = l->last_function = l->last_shape = l->last_stack = (struct load_last){ 0 };
+	memset(l->last_tracks, 0, sizeof l->last_tracks);
 	loading_forget_ticks(l);
 	loading_forget_phases(l);
 	loading_forget_lists(l);

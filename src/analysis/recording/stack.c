@@ -126,9 +126,7 @@ static bool put_stack(struct loading *l, const struct load_track *track,
 	bool of_call = tare_trace_record_flags(s->head) & TARE_SITE_OF_CALL;
 
 	if (!of_call && track->command != TARE_NO_INDEX && track->command_number == s->of) {
-		struct tare_recorded_command c = loading_command(l, track->command);
-		c.stack = stack;
-		loading_put_command(l, track->command, &c);
+		loading_put_stack(l, track->command, stack);
 		return true;
 	}
 	// One that the API refused is a call.

@@ -27,6 +27,25 @@ static void add_calls(struct tare_api_row *row, uint64_t count, int64_t inside_n
 		row->max_ns = inside_ns / (int64_t)count;
 }
 
+// The same of all commands that have the same in common.
+static void add_likes(const struct tables_context *context, struct tare_api_row *rows)
+{
+	const struct tare_commands *commands = &context->recording->commands;
+	for (size_t i = 0; i < commands->sum_count; i++) {
+		const struct tare_like_sums *sums = &commands->sums[i];
+		const struct tare_command_like *like = &commands->likes[sums->like];
+		struct tare_api_row *row = row_of(context, rows, like->function);
+		row->count += sums->count;
+		if (like->flags & TARE_COMMAND_NESTED) {
+			row->nested += sums->count;
+			continue;
+		}
+		row->total_ns = tables_add(row->total_ns, sums->call_ns);
+		if (sums->longest_call_ns > row->max_ns)
+			row->max_ns = sums->longest_call_ns;
+	}
+}
+
 // A row for each function, and one more for those that are not known.
 static void count_calls(const struct tables_context *context, struct tare_api_row *rows)
 {
@@ -40,6 +59,10 @@ static void count_calls(const struct tables_context *context, struct tare_api_ro
 		          call->flags & TARE_CALL_NESTED);
 		// Of a row of polled calls it is known that some failed, not how many.
 		row->failed += (call->flags & TARE_CALL_FAILED) != 0;
+	}
+	if (context->all && recording->commands.sums) {
+		add_likes(context, rows);
+		return;
 	}
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);

@@ -218,32 +218,71 @@ static void conclude(const struct tables_context *context, struct tare_coverage 
 	                           : NAN;
 }
 
+// One of the view that is none of Level Zero's.
+static inline void add_priced(struct sum *sum, const struct tare_recording *recording,
+                              const struct tare_recorded_command *command, uint32_t process)
+{
+	if (is_priced(recording, command)) {
+		if (process < recording->process_count)
+			add_command(sum, &recording->processes[process],
+			            cost_of(recording, command));
+	} else if (!tare_command_only_executes(command) &&
+	           (!(command->flags & TARE_COMMAND_NO_TIMES) ||
+	            is_told_by_cupti(recording, command, process))) {
+		sum->known = false;
+	}
+}
+
+// Whether it is known what the drivers took, where that follows from one look at what commands have
+// in common: nothing was changed for any, or it was not measured.
+static bool is_plain(struct sum *sum, const struct tables_context *context)
+{
+	const struct tare_recording *recording = context->recording;
+	const struct tare_commands *commands = &recording->commands;
+	struct sum once = *sum;
+	if (!context->all || !commands->sums || !commands->all_timed)
+		return false;
+	for (size_t i = 0; i < commands->sum_count; i++) {
+		const struct tare_recorded_command command =
+		    tare_command_of_like(commands, commands->sums[i].like);
+		uint32_t process = tables_process(recording, command.thread);
+		if (is_levelzero(recording, process))
+			return false;
+		bool costs = is_priced(recording, &command) &&
+		             process < recording->process_count &&
+		             cost_of(recording, &command) != TARE_DRIVER_COST_COUNT &&
+		             recording->processes[process].driver_rounds != 0;
+		add_priced(&once, recording, &command, process);
+		if (costs && once.known)
+			return false;
+	}
+	*sum = once;
+	return true;
+}
+
+static void add_commands(struct sum *sum, const struct tables_context *context)
+{
+	const struct tare_recording *recording = context->recording;
+	for (size_t i = 0; i < recording->command_count; i++) {
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+		uint32_t process = tables_process(recording, command->thread);
+		if (!tables_has_command(context, command))
+			continue;
+		if (is_levelzero(recording, process))
+			add_levelzero(sum, recording, command, process);
+		else
+			add_priced(sum, recording, command, process);
+	}
+}
+
 void tables_cost(const struct tables_context *context, struct tare_coverage *coverage)
 {
 	const struct tare_recording *recording = context->recording;
 	int64_t wall_ns = tare_view_ns(context->view);
 	struct sum sum = { .known = true, .execution = TARE_NO_INDEX };
 	add_appends(&sum, context);
-	for (size_t i = 0; i < recording->command_count; i++) {
-		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
-		uint32_t process = tables_process(recording, command->thread);
-		if (is_levelzero(recording, process)) {
-			if (tables_has_command(context, command))
-				add_levelzero(&sum, recording, command, process);
-			continue;
-		}
-		if (!is_priced(recording, command)) {
-			if (tables_has_command(context, command) &&
-			    !tare_command_only_executes(command) &&
-			    (!(command->flags & TARE_COMMAND_NO_TIMES) ||
-			     is_told_by_cupti(recording, command, process)))
-				sum.known = false;
-			continue;
-		}
-		if (process < recording->process_count && tables_has_command(context, command))
-			add_command(&sum, &recording->processes[process],
-			            cost_of(recording, command));
-	}
+	if (!is_plain(&sum, context))
+		add_commands(&sum, context);
 	for (size_t i = 0; i < recording->process_count; i++) {
 		const struct tare_recorded_process *process = &recording->processes[i];
 		if (context->process_in[i])

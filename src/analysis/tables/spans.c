@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/tables/internal.h"
 
+#include "analysis/core/lengths.h"
 #include "base/random.h"
 
 #include <math.h>
 
 enum order { BY_FROM, BY_LENGTH };
-enum { SHORT = 24 };
+enum { SHORT = 24, MANY = 1024 };
 
 static int64_t key_of(const struct tables_span *span, enum order order)
 {
@@ -106,10 +107,30 @@ static int64_t select_length(struct tables_span *spans, size_t n, size_t k)
 	return key_of(&spans[k], BY_LENGTH);
 }
 
+static uint32_t narrow_at(const void *spans, size_t index)
+{
+	const struct tables_span *span = &((const struct tables_span *)spans)[index];
+	return (uint32_t)(span->to - span->from);
+}
+
+// Whether there are many, each of which has 32 bits.
+static bool are_narrow(const struct tables_span *spans, size_t n)
+{
+	uint64_t bits = n >= MANY && n <= UINT32_MAX ? 0 : UINT64_MAX;
+	for (size_t i = 0; i < n && bits <= UINT32_MAX; i++)
+		bits |= (uint64_t)(spans[i].to - spans[i].from);
+	return bits <= UINT32_MAX;
+}
+
 double tables_quantile_length(struct tables_span *spans, size_t n, double p)
 {
 	double place = p * (double)(n - 1);
 	size_t k = (size_t)place;
+	if (are_narrow(spans, n)) {
+		struct tare_ranks ranks = tare_ranks_of(narrow_at, spans, n, k);
+		return (double)ranks.at +
+		       (place - (double)k) * ((double)ranks.next - (double)ranks.at);
+	}
 	int64_t below = select_length(spans, n, k);
 	int64_t above = below;
 	if (k + 1 < n) {

@@ -2,8 +2,8 @@
 // The run in a few figures, and the part of it that the verdict is about.
 #include "analysis/tables/internal.h"
 
+#include "analysis/core/lengths.h"
 #include "base/cleanup.h"
-#include "model/statistics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,12 +173,9 @@ static void sum_likes(const struct tare_commands *commands, const struct tare_li
 static int find_medians(const struct tables_context *context, struct tables_pace *pace)
 {
 	const struct tare_recording *recording = context->recording;
-	TARE_FREE int64_t *runs_ns = calloc(pace->commands + 1, sizeof *runs_ns);
-	TARE_FREE int64_t *calls_ns = calloc(pace->commands + 1, sizeof *calls_ns);
-	size_t runs = 0, calls = 0;
-	if (!runs_ns || !calls_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < recording->command_count; i++) {
+	struct tare_lengths runs = { 0 }, calls = { 0 };
+	int code = 0;
+	for (size_t i = 0; i < recording->command_count && code == 0; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span = { 0, 0 };
 		bool timed = tables_timed(command, &span);
@@ -186,13 +183,16 @@ static int find_medians(const struct tables_context *context, struct tables_pace
 		    (pace->kernels && !tables_is_kernel(command)))
 			continue;
 		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE)
-			runs_ns[runs++] = span.to - span.from;
-		if (is_launch(command))
-			calls_ns[calls++] = issue_time(recording, command, timed, &span);
+			code = tare_lengths_add(&runs, span.to - span.from);
+		if (is_launch(command) && code == 0)
+			code =
+			    tare_lengths_add(&calls, issue_time(recording, command, timed, &span));
 	}
-	pace->median_run_ns = runs > 0 ? tare_select_quantile(runs_ns, runs, 0.5) : NAN;
-	pace->median_call_ns = calls > 0 ? tare_select_quantile(calls_ns, calls, 0.5) : NAN;
-	return 0;
+	pace->median_run_ns = runs.count > 0 ? tare_lengths_quantile(&runs, 0.5) : NAN;
+	pace->median_call_ns = calls.count > 0 ? tare_lengths_quantile(&calls, 0.5) : NAN;
+	tare_lengths_free(&runs);
+	tare_lengths_free(&calls);
+	return code;
 }
 
 static void sum_all(const struct tables_context *context, struct sums *sums,

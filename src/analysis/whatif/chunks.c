@@ -79,16 +79,42 @@ static int compare_chunks(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-static inline bool is_of_chunk(const struct whatif_scope *scope,
-                               const struct tare_recorded_command *command)
+// Whatever its times.
+static bool may_be_of_chunk(const struct whatif_scope *scope,
+                            const struct tare_recorded_command *command)
 {
 	return tare_command_device(scope->recording, command) == scope->device &&
-	       tare_command_timed(command) && tare_command_effect(command) != TARE_EFFECT_NONE &&
-	       tare_view_has_command(scope->recording, scope->view, command);
+	       tare_command_effect(command) != TARE_EFFECT_NONE &&
+	       tare_view_wants_command(scope->recording, scope->view, command);
+}
+
+// What of it commands have in common is found out once; `likes`: may_be_of_chunk.
+static inline bool is_of_chunk(const struct whatif_scope *scope, const bool *likes, size_t index)
+{
+	const struct tare_recorded_command *command = TARE_COMMAND(scope->recording, index);
+	uint32_t like = tare_command_like_of(&scope->recording->commands, index);
+	bool may = like != TARE_PACKED_WHOLE
+	               ? likes[like]
+	               : may_be_of_chunk(scope, TARE_COMMAND(scope->recording, index));
+	return may && tare_command_timed(command) &&
+	       (tare_view_overlaps(scope->view, command->enter_ns, command->exit_ns) ||
+	        tare_view_overlaps(scope->view, command->start_ns, command->end_ns));
+}
+
+// To be freed; NULL: there is no memory.
+static bool *look_at_likes(const struct whatif_scope *scope)
+{
+	const struct tare_commands *commands = &scope->recording->commands;
+	bool *likes = calloc(commands->like_count + 1, sizeof *likes);
+	for (uint32_t i = 0; likes && i < commands->like_count; i++) {
+		const struct tare_recorded_command command = tare_command_of_like(commands, i);
+		likes[i] = may_be_of_chunk(scope, &command);
+	}
+	return likes;
 }
 
 // Whether no queue has both copies and kernels. A fill or a local copy says nothing of its queue.
-static int find_apart(const struct whatif_scope *scope, bool *apart)
+static int find_apart(const struct whatif_scope *scope, const bool *likes, bool *apart)
 {
 	enum { KERNELS = 1, COPIES = 2 };
 	const struct tare_recording *recording = scope->recording;
@@ -98,7 +124,7 @@ static int find_apart(const struct whatif_scope *scope, bool *apart)
 	*apart = true;
 	for (size_t i = 0; i < recording->command_count && *apart; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
-		if (!is_of_chunk(scope, command))
+		if (!is_of_chunk(scope, likes, i))
 			continue;
 		enum tare_effect effect = tare_command_effect(command);
 		seen[command->queue] |= effect == TARE_EFFECT_KERNEL            ? KERNELS
@@ -113,7 +139,8 @@ static int gather(const struct whatif_scope *scope, struct whatif_chunks *chunks
 {
 	const struct tare_recording *recording = scope->recording;
 	bool apart = false;
-	int code = find_apart(scope, &apart);
+	TARE_FREE bool *likes = look_at_likes(scope);
+	int code = likes ? find_apart(scope, likes, &apart) : -ENOMEM;
 	size_t rows = apart ? recording->thread_count : recording->queue_count;
 	TARE_FREE struct queue_state *queues = calloc(rows + 1, sizeof *queues);
 	if (!queues)
@@ -122,7 +149,7 @@ static int gather(const struct whatif_scope *scope, struct whatif_chunks *chunks
 	for (size_t i = 0; !code && i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t row = apart ? command->thread : command->queue;
-		if (row < rows && is_of_chunk(scope, command))
+		if (row < rows && is_of_chunk(scope, likes, i))
 			code = add_command(chunks, &queues[row], command);
 	}
 	for (size_t i = 0; !code && i < rows; i++)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/whatif/internal.h"
 
+#include "analysis/core/lengths.h"
 #include "analysis/ledger/internal.h"
 #include "analysis/ledger/working.h"
 #include "base/cleanup.h"
-#include "model/statistics/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,27 +182,26 @@ static const char *limit_of(const struct tare_overlap_gain *gain)
 // this one. 0: not known.
 static int issue_time(const struct whatif_scope *scope, double *issue_ns)
 {
-	TARE_FREE int64_t *calls_ns = calloc(scope->count + 1, sizeof *calls_ns);
-	size_t count = 0;
-	if (!calls_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < scope->count; i++) {
+	struct tare_lengths calls = { 0 };
+	int code = 0;
+	for (size_t i = 0; i < scope->count && code == 0; i++) {
 		const struct tare_recorded_command *c =
 		    TARE_COMMAND(scope->recording, scope->order[i]);
 		if (tare_command_is_run(c)) {
 			int64_t share_ns = tare_command_launch_ns(scope->recording, c);
 			if (c->kind == TARE_KIND_KERNEL && share_ns > 0)
-				calls_ns[count++] = share_ns;
+				code = tare_lengths_add(&calls, share_ns);
 			continue;
 		}
 		int64_t issued_ns =
 		    c->end_ns <= c->exit_ns && c->start_ns < c->exit_ns ? c->start_ns : c->exit_ns;
 		if (c->kind == TARE_KIND_KERNEL && !(c->flags & TARE_COMMAND_BLOCKING) &&
 		    issued_ns > c->enter_ns)
-			calls_ns[count++] = issued_ns - c->enter_ns;
+			code = tare_lengths_add(&calls, issued_ns - c->enter_ns);
 	}
-	*issue_ns = count ? tare_select_quantile(calls_ns, count, 0.5) : 0;
-	return 0;
+	*issue_ns = calls.count ? tare_lengths_quantile(&calls, 0.5) : 0;
+	tare_lengths_free(&calls);
+	return code;
 }
 
 // Where the recording leaves the engines for copies open, what the driver counts is likely; where

@@ -30,6 +30,12 @@ struct queue_state {
 	bool full;        // launches into it were held up
 };
 
+// When those end that have not when one is enqueued, up to where a stream is full: a ring.
+struct ends {
+	int64_t at[PENDING];
+	size_t first, count;
+};
+
 struct full {
 	struct evaluation *evaluation;
 	struct queue_state *queues;
@@ -86,7 +92,28 @@ static int find_pending(struct full *full)
 		if (!is_looked_at(recording, TARE_COMMAND(recording, i)))
 			continue;
 		code = count_pending(full, i);
-		full->any_full |= full->pending[i] >= PENDING;
+	}
+	return code;
+}
+
+// Whether any stream ever is full, before memory is taken for what each command found there.
+static int look_for_full(struct full *full)
+{
+	const struct tare_recording *recording = full->evaluation->recording;
+	TARE_FREE struct ends *queues = calloc(recording->queue_count + 1, sizeof *queues);
+	int code = queues ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < recording->command_count && !code && !full->any_full; i++) {
+		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
+		if (!is_looked_at(recording, c))
+			continue;
+		struct ends *queue = &queues[c->queue];
+		while (queue->count && queue->at[queue->first] <= c->enter_ns) {
+			queue->first = (queue->first + 1) % PENDING;
+			queue->count--;
+		}
+		full->any_full = queue->count == PENDING;
+		if (!full->any_full)
+			queue->at[(queue->first + queue->count++) % PENDING] = c->end_ns;
 	}
 	return code;
 }
@@ -224,11 +251,14 @@ static int evaluate_full(struct full *full)
 {
 	const struct tare_recording *recording = full->evaluation->recording;
 	struct finding_draft draft;
-	int code = find_pending(full);
+	int code = look_for_full(full);
 	// Mostly no stream ever is.
 	if (code || !full->any_full)
 		return code;
-	code = find_usual(full);
+	full->pending = calloc(recording->command_count, sizeof *full->pending);
+	code = full->pending ? find_pending(full) : -ENOMEM;
+	if (!code)
+		code = find_usual(full);
 	for (size_t i = 0; i < recording->thread_count; i++)
 		full->threads[i].queue = TARE_NO_INDEX;
 	finding_begin(full->evaluation, &draft, "launch-queue-full");
@@ -252,10 +282,9 @@ int finding_launch_queue_full(struct evaluation *evaluation, struct tare_error *
 		return 0;
 	full.queues = calloc(recording->queue_count + 1, sizeof *full.queues);
 	full.threads = calloc(recording->thread_count + 1, sizeof *full.threads);
-	full.pending = calloc(recording->command_count, sizeof *full.pending);
 	for (size_t i = 0; full.queues && i < recording->queue_count; i++)
 		full.queues[i].reach_ns = INT64_MIN;
-	int code = full.queues && full.threads && full.pending ? evaluate_full(&full) : -ENOMEM;
+	int code = full.queues && full.threads ? evaluate_full(&full) : -ENOMEM;
 	for (size_t i = 0; full.queues && i < recording->queue_count; i++)
 		free(full.queues[i].at);
 	free(full.queues);

@@ -185,11 +185,14 @@ static int evaluate_pageable(struct evaluation *evaluation, uint32_t device)
 	finding_begin(evaluation, &draft, "pageable-memory");
 	gather_pageable(evaluation, &ways[0], TARE_KIND_WRITE, &draft);
 	gather_pageable(evaluation, &ways[1], TARE_KIND_READ, &draft);
-	const struct saved saved = saved_of(evaluation, device, ways, &draft);
 	uint64_t count = ways[0].count + ways[1].count;
 	if (count < FEWEST_COPIES ||
-	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)evaluation->working_ns ||
-	    !finding_matters(evaluation, device, saved.best_ns, 2, count, 0, FINDING_SHARE)) {
+	    ways[0].ns + ways[1].ns < COPY_SHARE * (double)evaluation->working_ns) {
+		finding_drop(&draft);
+		return 0;
+	}
+	const struct saved saved = saved_of(evaluation, device, ways, &draft);
+	if (!finding_matters(evaluation, device, saved.best_ns, 2, count, 0, FINDING_SHARE)) {
 		finding_drop(&draft);
 		return 0;
 	}

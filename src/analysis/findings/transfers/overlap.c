@@ -334,10 +334,30 @@ static double exposed_share(const struct evaluation *evaluation, uint32_t device
 	return exposed_ns / (double)evaluation->working_ns;
 }
 
+// Whether the ledgers of all parts that could be predicted are known, and have so little of
+// transfers that are not hidden that nothing would be raised.
+static bool hides_enough(const struct ledger_working *working)
+{
+	for (size_t i = 0; i < working->span_count; i++) {
+		struct tare_run_span span = working->spans[i];
+		const struct tare_ledger *ledger = ledger_working_span(working, span);
+		if (!ledger || span.from_ns >= span.to_ns)
+			return false;
+		int64_t exposed_ns = ledger->parts_ns[TARE_LEDGER_TO_DEVICE] +
+		                     ledger->parts_ns[TARE_LEDGER_FROM_DEVICE] +
+		                     ledger->parts_ns[TARE_LEDGER_BOTH_WAYS];
+		if ((double)exposed_ns >= LEAST_GAIN * (double)(span.to_ns - span.from_ns))
+			return false;
+	}
+	return working->span_count > 0;
+}
+
 int finding_overlap(struct evaluation *evaluation, struct tare_error *error)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	int code = 0;
+	if (evaluation->working && hides_enough(evaluation->working))
+		return 0;
 	for (uint32_t i = 0; i < recording->device_count && !code; i++) {
 		struct tare_overlap_gain gain;
 		if (recording->devices[i].same_as != i ||

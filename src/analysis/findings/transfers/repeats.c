@@ -327,11 +327,29 @@ static bool is_followed(const struct repeats *r, const struct tare_recorded_comm
 	       kind != TARE_TRACE_MEMORY_PINNED;
 }
 
+// Whether there may be anything to say: contents were told, or enough was written for the hint.
+static bool may_repeat(const struct repeats *r)
+{
+	const struct tare_recording *recording = r->evaluation->recording;
+	double written_ns = 0;
+	for (size_t i = 0; i < recording->place_count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(recording, recording->places[i].command);
+		if (is_hashed(&recording->places[i]))
+			return true;
+		if (command->kind == TARE_KIND_WRITE && command->amount >= HINT_BYTES &&
+		    tare_command_timed(command))
+			written_ns += (double)(command->end_ns - command->start_ns);
+	}
+	return recording->place_count > 0 &&
+	       written_ns >= REPEAT_SHARE * (double)r->evaluation->steady_ns;
+}
+
 static int walk(struct repeats *r)
 {
 	const struct tare_recording *recording = r->evaluation->recording;
-	if (recording->place_count == 0)
-		return 0; // nothing says where anything was copied to
+	if (!may_repeat(r))
+		return 0;
 	for (size_t i = 0; i < r->evaluation->order_count; i++) {
 		uint32_t at = r->evaluation->order[i];
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, at);

@@ -33,6 +33,18 @@ static size_t find_calls(const struct evaluation *evaluation, uint8_t kind, uint
 	return tare_spans_unite(calls, count);
 }
 
+// Nearly all commands are of another kind, which is told from what they have in common.
+static inline bool is_small_copy(const struct evaluation *evaluation, uint32_t command,
+                                 uint8_t kind, uint32_t device)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	if (command >= recording->command_count ||
+	    tare_command_kind_at(&recording->commands, command) != kind)
+		return false;
+	const struct tare_recorded_command *c = TARE_COMMAND(recording, command);
+	return finding_is_copy_of(evaluation, c, kind, device) && c->amount <= SMALL_BYTES;
+}
+
 // What no longer passes without the copies: no device runs anything, and the host is in the call of
 // one, or one has been handed over and does not start. What the device did while a call waited for
 // its turn passes without it, too.
@@ -48,12 +60,7 @@ static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device
 	for (size_t i = 0; i < evaluation->gap_count && count > 0; i++) {
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_within_gap(gap, calls, count, &first), behind_ns = 0;
-		const struct tare_recorded_command *c =
-		    gap->command < evaluation->recording->command_count
-		        ? TARE_COMMAND(evaluation->recording, gap->command)
-		        : NULL;
-		if (c && finding_is_copy_of(evaluation, c, kind, device) &&
-		    c->amount <= SMALL_BYTES) {
+		if (is_small_copy(evaluation, gap->command, kind, device)) {
 			behind_ns = evaluation_part_ns(evaluation, gap, TARE_LEDGER_HELD) +
 			            evaluation_part_ns(evaluation, gap, TARE_LEDGER_DISPATCH);
 			finding_claim(draft, gap->from_ns, gap->to_ns);
