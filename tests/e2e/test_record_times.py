@@ -107,6 +107,8 @@ def test_none_adds_nothing_and_counts(recorder):  # noqa: F811
     _, document, report = record(recorder, "--times", "none")
     assert document["options"]["times"] == "none"
     assert report["coverage"]["completed"] == 0
+    # No others stand for them.
+    assert report["coverage"]["unobserved_by"]["not_asked"] == COMMANDS + 1 == report["coverage"]["unobserved"]
     assert kernels(report)["instances"] == COMMANDS // 12 * 10 + 1
     # Our own code is measured on a queue of ours; the program's are as they were.
     assert {"profiling", "event", "calibration"} & {row["change"] for row in report["changes"]} <= {"calibration"}

@@ -191,7 +191,7 @@ __attribute__((noinline)) void layer_again_apart(struct guest_thread *thread,
 		.handle = again->handle,
 		.own = again->own,
 		.function = LAYER_clEnqueueNDRangeKernel,
-		.unsampled = (again->flags & TARE_COMMAND_NOT_SAMPLED) != 0,
+		.unsampled = (again->flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED,
 		.chance = again->chance,
 	};
 	layer_kernel_ended(thread, &command, status, &range, 0, NULL, exit);
