@@ -18,10 +18,14 @@ static void spend_matrix(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                          enum tare_device_state device)
 {
 	while (from_ns < to_ns) {
-		int64_t until_ns, mark_ns = sweep_pass_matrix(sweep, from_ns);
-		uint32_t thread = ledger_attention_at(sweep->attention, from_ns, &until_ns);
-		until_ns = ledger_earlier(ledger_earlier(until_ns, mark_ns), to_ns);
-		ledger_walk_spend(sweep->host, thread, from_ns, until_ns, sweep->matrix_ns[device]);
+		int64_t mark_ns = sweep_pass_matrix(sweep, from_ns);
+		if (from_ns >= sweep->attended_until_ns)
+			sweep->attended = ledger_attention_at(sweep->attention, from_ns,
+			                                      &sweep->attended_until_ns);
+		int64_t until_ns =
+		    ledger_earlier(ledger_earlier(sweep->attended_until_ns, mark_ns), to_ns);
+		ledger_walk_spend(sweep->host, sweep->attended, from_ns, until_ns,
+		                  sweep->matrix_ns[device]);
 		from_ns = until_ns;
 	}
 }
@@ -195,6 +199,7 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 	sweep->now_ns = tare_earlier_ns(view->from_ns, reach_ns);
 	sweep->stop_ns = tare_later_ns(tare_later_ns(view->to_ns, reach_ns), 1);
 	sweep->last_category = -2;
+	sweep->attended_until_ns = INT64_MIN;
 	for (size_t i = 0; i < TARE_EFFECTS; i++)
 		sweep->ends_ns[i] = INT64_MIN;
 	sweep->cause = ledger_walk_new(hosts);

@@ -17,6 +17,8 @@ struct sweep {
 	const struct ledger_scope *scope;
 	struct ledger_walk *cause, *host; // for idle time, for the matrix
 	struct ledger_attention *attention;
+	uint32_t attended; // the thread that it says, until then
+	int64_t attended_until_ns;
 	struct ledger_override *overrides;
 	size_t override_at, override_count;
 	bool loads;            // drivers load kernels within calls

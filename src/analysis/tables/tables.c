@@ -169,14 +169,24 @@ void tables_context_close(struct tables_context *context)
 
 // ---- all of them
 
-static int compute(struct tables_context *context, const struct tare_transfer_ceiling *ceilings,
-                   size_t ceiling_count, struct tare_tables *tables)
+struct tare_tables_begun {
+	struct tables_context context;
+	struct tare_tables tables;
+};
+
+static int begin(struct tare_tables_begun *begun, const struct tare_recording *recording,
+                 const struct tare_view *view, const struct tare_transfer_ceiling *ceilings,
+                 size_t ceiling_count)
 {
-	int code = tables_transfers(context, ceilings, ceiling_count, tables);
+	int code = tables_context_open(recording, view, NULL, &begun->context);
 	if (code == 0)
-		code = tables_tasks(context, tables);
-	if (code == 0)
-		code = tables_api_calls(context, tables);
+		code = tables_transfers(&begun->context, ceilings, ceiling_count, &begun->tables);
+	return code == 0 ? tables_tasks(&begun->context, &begun->tables) : code;
+}
+
+static int finish(const struct tables_context *context, struct tare_tables *tables)
+{
+	int code = tables_api_calls(context, tables);
 	if (code == 0)
 		code = tables_builds(context, tables);
 	if (code == 0)
@@ -188,25 +198,58 @@ static int compute(struct tables_context *context, const struct tare_transfer_ce
 	return code == 0 ? tables_summary(context, &tables->summary) : code;
 }
 
+static int fail(const struct tare_recording *recording, int code, struct tare_error *error)
+{
+	return tare_fail(error, -code,
+	                 "no memory for the tables of %zu commands; "
+	                 "--from and --to report a part of the run",
+	                 recording->command_count);
+}
+
+int tare_tables_begin(const struct tare_recording *recording, const struct tare_view *view,
+                      const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
+                      struct tare_tables_begun **begun, struct tare_error *error)
+{
+	*begun = calloc(1, sizeof **begun);
+	int code = *begun ? begin(*begun, recording, view, ceilings, ceiling_count) : -ENOMEM;
+	if (code == 0)
+		return 0;
+	tare_tables_finish(*begun, NULL, NULL, NULL);
+	*begun = NULL;
+	return fail(recording, code, error);
+}
+
+int tare_tables_finish(struct tare_tables_begun *begun, const struct tare_ledgers *ledgers,
+                       struct tare_tables *tables, struct tare_error *error)
+{
+	int code = 0;
+	if (!begun)
+		return 0;
+	const struct tare_recording *recording = begun->context.recording;
+	if (tables) {
+		begun->context.ledgers = ledgers;
+		*tables = begun->tables;
+		begun->tables = (struct tare_tables){ 0 };
+		code = finish(&begun->context, tables);
+		if (code)
+			tare_tables_free(tables);
+	}
+	tables_context_close(&begun->context);
+	tare_tables_free(&begun->tables);
+	free(begun);
+	return code ? fail(recording, code, error) : 0;
+}
+
 int tare_tables_compute(const struct tare_recording *recording, const struct tare_view *view,
                         const struct tare_ledgers *ledgers,
                         const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
                         struct tare_tables *tables, struct tare_error *error)
 {
-	struct tables_context context;
-	int code;
+	struct tare_tables_begun *begun;
 	*tables = (struct tare_tables){ 0 };
-	code = tables_context_open(recording, view, ledgers, &context);
-	if (code == 0)
-		code = compute(&context, ceilings, ceiling_count, tables);
-	tables_context_close(&context);
-	if (code == 0)
-		return 0;
-	tare_tables_free(tables);
-	return tare_fail(error, -code,
-	                 "no memory for the tables of %zu commands; "
-	                 "--from and --to report a part of the run",
-	                 recording->command_count);
+	int code =
+	    tare_tables_begin(recording, view, ceilings, ceiling_count, &begun, error);
+	return code ? code : tare_tables_finish(begun, ledgers, tables, error);
 }
 
 int tare_working_part(const struct tare_recording *recording, const struct tare_view *view,

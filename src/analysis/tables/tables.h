@@ -297,6 +297,17 @@ struct tare_tables {
 int tare_working_part(const struct tare_recording *recording, const struct tare_view *view,
                       struct tare_run_span *part);
 
+// What of the tables is known without ledgers, transfers and tasks: before there are any, as both
+// take memory. tare_tables_finish in any case but a failure. Returns 0, or -ENOMEM with nothing
+// kept.
+struct tare_tables_begun;
+int tare_tables_begin(const struct tare_recording *recording, const struct tare_view *view,
+                      const struct tare_transfer_ceiling *ceilings, size_t ceiling_count,
+                      struct tare_tables_begun **begun, struct tare_error *error);
+// The rest, as tare_tables_compute; `begun` is gone. Without `tables` that is all.
+int tare_tables_finish(struct tare_tables_begun *begun, const struct tare_ledgers *ledgers,
+                       struct tare_tables *tables, struct tare_error *error);
+
 // Computes all tables of a view; `ledgers` are of the same view, `ceilings` may be NULL. Texts
 // belong to the recording. Takes n log n, and 16 bytes a command beside the recording. Computes the
 // ledger of the working part again when that is clearly shorter than the view. Returns 0, or

@@ -33,16 +33,22 @@ static int compute(const struct tare_recording *recording, struct tare_progress 
 {
 	const struct tare_view *view = &a->view;
 	struct tare_ledger_asked asked = { 0 };
+	struct tare_tables_begun *begun = NULL;
 	int status = tare_report_ceilings_find(recording, &a->ceilings, error);
 
+	say(progress, "tables");
+	if (status == 0)
+		status = tare_tables_begin(recording, view, a->ceilings.at, a->ceilings.count,
+		                           &begun, error);
 	say(progress, "where the time went");
 	if (status == 0 && findings)
 		status = find_asked(recording, view, &asked, error);
 	status = status ?: tare_ledgers_compute_with(recording, view, &asked, &a->ledgers, error);
 	say(progress, "tables");
 	if (status == 0)
-		status = tare_tables_compute(recording, view, &a->ledgers, a->ceilings.at,
-		                             a->ceilings.count, &a->tables, error);
+		status = tare_tables_finish(begun, &a->ledgers, &a->tables, error);
+	else
+		tare_tables_finish(begun, NULL, NULL, error);
 	say(progress, "what to change");
 	const struct tare_findings_known known = { a->ceilings.launches, a->ceilings.launch_count };
 	if (status == 0 && findings)

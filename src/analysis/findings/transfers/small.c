@@ -45,6 +45,47 @@ static inline bool is_small_copy(const struct evaluation *evaluation, uint32_t c
 	return finding_is_copy_of(evaluation, c, kind, device) && c->amount <= SMALL_BYTES;
 }
 
+// Whether a gap ends when its command starts: the view is in one piece, and no command has parts.
+static bool are_leapt_over(const struct evaluation *evaluation)
+{
+	return evaluation->span_count == 1 && evaluation->recording->part_count == 0;
+}
+
+// The first gap from `index` on that ends at a time or later; further and further from there.
+static size_t gap_to(const struct evaluation *evaluation, size_t index, int64_t at_ns)
+{
+	size_t low = index, high = index, step = 1, end = evaluation->gap_count;
+	while (high < end && FINDING_GAP(evaluation, high)->to_ns < at_ns) {
+		low = high + 1;
+		high = end - high > step ? high + step : end;
+		step *= 2;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (FINDING_GAP(evaluation, middle)->to_ns < at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// When the next transfer of the kind starts that may end the gap `index` or a later one; *copy: its
+// place among the transfers, which are in the order of starts.
+static int64_t next_copy_ns(const struct evaluation *evaluation, uint8_t kind, size_t index,
+                            size_t *copy)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	int64_t to_ns = FINDING_GAP(evaluation, index)->to_ns;
+	for (; *copy < evaluation->transfer_count; ++*copy) {
+		const struct tare_recorded_command *c =
+		    TARE_COMMAND(recording, evaluation->transfers[*copy]);
+		if (c->kind == kind && c->start_ns >= to_ns)
+			return c->start_ns;
+	}
+	return INT64_MAX;
+}
+
 // What no longer passes without the copies: no device runs anything, and the host is in the call of
 // one, or one has been handed over and does not start. What the device did while a call waited for
 // its turn passes without it, too.
@@ -56,8 +97,19 @@ static int sum_idle(struct evaluation *evaluation, uint8_t kind, uint32_t device
 	size_t first = 0;
 	if (!calls)
 		return -ENOMEM;
-	size_t count = find_calls(evaluation, kind, device, calls);
+	size_t count = find_calls(evaluation, kind, device, calls), copy = 0;
 	for (size_t i = 0; i < evaluation->gap_count && count > 0; i++) {
+		if (are_leapt_over(evaluation)) {
+			int64_t next_ns = next_copy_ns(evaluation, kind, i, &copy);
+			while (first < count &&
+			       calls[first].to_ns <= FINDING_GAP(evaluation, i)->from_ns)
+				first++;
+			if (first < count && calls[first].from_ns < next_ns)
+				next_ns = calls[first].from_ns;
+			i = gap_to(evaluation, i, next_ns);
+			if (i == evaluation->gap_count)
+				break;
+		}
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_within_gap(gap, calls, count, &first), behind_ns = 0;
 		if (is_small_copy(evaluation, gap->command, kind, device)) {
