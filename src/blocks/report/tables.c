@@ -152,13 +152,10 @@ TARE_TABLE(static, places_table, "places", "Places of a finding", "a line", NULL
 #undef SOURCE
 #undef SOURCE_NAME
 
-static const char *const finding_ids[] = { "divergent-branch",
-	                                   "uncoalesced-access",
-	                                   "double-constant",
-	                                   "integer-division",
-	                                   "special-functions",
-	                                   "frequent-barriers",
-	                                   NULL };
+static const char *const finding_ids[] = { "divergent-branch",  "uncoalesced-access",
+	                                   "double-constant",   "integer-division",
+	                                   "special-functions", "frequent-barriers",
+	                                   "unused-lanes",      NULL };
 static const char *const model_findings[] = { "spills", NULL };
 
 #define SOURCE struct tare_blocks_row
