@@ -131,6 +131,8 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	kernel->launches += row->launches;
 	kernel->counted += row->counted;
 	kernel->work_items += row->work_items;
+	kernel->lanes_used += row->lanes_used;
+	kernel->lanes_offered += row->lanes_offered;
 	if (row->facts) {
 		kernel->multiple = row->multiple;
 		kernel->private_bytes = row->private_bytes;

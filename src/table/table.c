@@ -35,6 +35,7 @@ static const struct {
 	[TARE_SHOWN_NAME] = { "name", "", TARE_STORED_TEXT },
 	[TARE_SHOWN_TEXT] = { "text", "", TARE_STORED_TEXT },
 	[TARE_SHOWN_WORD] = { "word", "", TARE_STORED_TEXT },
+	[TARE_SHOWN_ID] = { "id", "", TARE_STORED_TEXT },
 	[TARE_SHOWN_CATEGORY] = { "category", "", TARE_STORED_TEXT },
 	[TARE_SHOWN_DEVICE] = { "device", "", TARE_STORED_INTEGER },
 	[TARE_SHOWN_COUNT] = { "count", "", TARE_STORED_INTEGER },

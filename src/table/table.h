@@ -121,6 +121,7 @@ enum tare_shown {
 	TARE_SHOWN_NAME,     // text: what the row is about, from the program
 	TARE_SHOWN_TEXT,     // text: from the program or the driver
 	TARE_SHOWN_WORD,     // text: a stable word of ours, "to_device"
+	TARE_SHOWN_ID,       // text: the same with digits and dashes, "many-small-transfers"
 	TARE_SHOWN_CATEGORY, // text: a category of the ledger
 	TARE_SHOWN_DEVICE,   // integer: a device's number, "#1"
 	TARE_SHOWN_COUNT,    // integer

@@ -10,6 +10,7 @@
 #include "report/hotspots/tables.h"
 #include "report/report.h"
 #include "report/result/tables.h"
+#include "report/run/tables.h"
 #include "report/tables/tables.h"
 #include "result/json.h"
 #include "tests/unit/analysis/hotspots/made_counted.h"
@@ -20,7 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct tare_table *const documents[] = { &tare_hotspots_document,
+static const struct tare_table *const documents[] = { &tare_report_document_table,
+	                                              &tare_hotspots_document,
 	                                              &tare_blocks_document_table, NULL };
 
 static int write_as(const struct tare_report *run, const char *how, const char *path)

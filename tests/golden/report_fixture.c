@@ -6,6 +6,7 @@
 #include "report/core/table_json.h"
 #include "report/hotspots/tables.h"
 #include "report/result/tables.h"
+#include "report/run/tables.h"
 #include "report/tables/tables.h"
 #include "tests/unit/report/run/run_fixture.h"
 
@@ -15,7 +16,8 @@
 #include <string.h>
 
 // What is nothing but declared tables.
-static const struct tare_table *const documents[] = { &tare_hotspots_document,
+static const struct tare_table *const documents[] = { &tare_report_document_table,
+	                                              &tare_hotspots_document,
 	                                              &tare_blocks_document_table, NULL };
 
 int main(int argc, char **argv)

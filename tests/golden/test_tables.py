@@ -66,15 +66,19 @@ def test_what_is_declared_is_what_the_json_has(run):
                 assert value is not None or inside or column["may_be_absent"], (table["id"], column["id"])
 
 
-def test_every_table_and_column_is_named_once_and_described():
+@pytest.mark.parametrize("which", ["runs", *TOOL.DOCUMENTS])
+def test_every_table_and_column_is_named_once_and_described(which):
     tables = TOOL.declarations(FIXTURE)
+    if which != "runs":
+        document = next(table for table in TOOL.declarations(FIXTURE, "documents") if table["id"] == which)
+        tables = [document, *(table for _, table in TOOL.tables_within(document).values())]
     assert len({table["id"] for table in tables}) == len(tables) >= 1
     for table in tables:
         names = [column["id"] for column in table["columns"]]
         assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
         # An id within a group begins with the group's, so that the JSON's key can be told from it.
         assert all("_".join(column["path"]) == column["id"] for column in table["columns"])
-        assert all(column["doc"] and column["title"] and not column["doc"].endswith(".") for column in table["columns"])
+        assert all(column["doc"] and (column["title"] or "of" in column) and not column["doc"].endswith(".") for column in table["columns"])
 
 
 # ---- one line more

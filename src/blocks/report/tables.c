@@ -8,30 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-// ---- counts by name
-
-static const char *const widths[TARE_BLOCKS_WIDTHS + 1] = { "fp16", "fp32", "fp64" };
+// ---- figures
 
 #define SOURCE uint64_t
 #define SOURCE_NAME counts
-#define ROW uint64_t
-#define TABLE kinds
-#define COLUMNS "blocks/report/tables/kinds.def"
-#include "table/declare.h"
-TARE_TABLE(static, kinds_table, "kinds", "Instructions by kind", "a kind", NULL, uint64_t, counts,
-           TARE_BLOCKS_KINDS, &counts[index], kinds_columns);
-#define ROW uint64_t
-#define TABLE spaces
-#define COLUMNS "blocks/report/tables/spaces.def"
-#include "table/declare.h"
-TARE_TABLE(static, spaces_table, "spaces", "By the memory's space", "a space of memory", NULL,
-           uint64_t, counts, TARE_BLOCKS_SPACES, &counts[index], spaces_columns);
-#define ROW uint64_t
-#define TABLE widths
-#define COLUMNS "blocks/report/tables/widths.def"
-#include "table/declare.h"
-TARE_TABLE(static, widths_table, "widths", "Floating-point operations by width", "a width", NULL,
-           uint64_t, counts, TARE_BLOCKS_WIDTHS, &counts[index], widths_columns);
 #define ROW uint64_t
 #define TABLE isas
 #define COLUMNS "blocks/report/tables/isas.def"
@@ -40,19 +20,6 @@ TARE_TABLE(static, isas_table, "isas", "A device's instructions by kind", "a kin
            counts, TARE_BLOCKS_ISAS, &counts[index], isas_columns);
 #undef SOURCE
 #undef SOURCE_NAME
-
-#define SOURCE struct tare_blocks_tally
-#define SOURCE_NAME tally
-#define ROW struct tare_blocks_tally
-#define TABLE tally
-#define COLUMNS "blocks/report/tables/tally.def"
-#include "table/declare.h"
-TARE_TABLE(, tare_blocks_tally_table, "tally", "Instructions", "what was executed", NULL,
-           struct tare_blocks_tally, tally, 1, tally, tally_columns);
-#undef SOURCE
-#undef SOURCE_NAME
-
-// ---- figures
 
 static uint64_t sum_of(const uint64_t counts[TARE_BLOCKS_SPACES])
 {
@@ -127,8 +94,8 @@ static bool span(const struct tare_cell_text *cell)
 #define TABLE blocks
 #define COLUMNS "blocks/report/tables/blocks.def"
 #include "table/declare.h"
-TARE_TABLE(, tare_blocks_blocks_table, "blocks", "Blocks of a kernel", "a block, by cost", NULL,
-           struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
+TARE_TABLE(, tare_blocks_blocks_table, "kernel_blocks", "Blocks of a kernel", "a block, by cost",
+           NULL, struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
            blocks_columns);
 
 static bool place(const struct tare_cell_text *cell)
@@ -144,7 +111,7 @@ static bool place(const struct tare_cell_text *cell)
 #define TABLE lines
 #define COLUMNS "blocks/report/tables/lines.def"
 #include "table/declare.h"
-TARE_TABLE(, tare_blocks_lines_table, "lines", "Lines of a kernel", "a line, by cost", NULL,
+TARE_TABLE(, tare_blocks_lines_table, "kernel_lines", "Lines of a kernel", "a line, by cost", NULL,
            struct tare_blocks_row, kernel, kernel->line_count, &kernel->lines[index],
            lines_columns);
 
@@ -185,13 +152,10 @@ TARE_TABLE(static, places_table, "places", "Places of a finding", "a line", NULL
 #undef SOURCE
 #undef SOURCE_NAME
 
-static const char *const finding_ids[] = { "divergent-branch",
-	                                   "uncoalesced-access",
-	                                   "double-constant",
-	                                   "integer-division",
-	                                   "special-functions",
-	                                   "frequent-barriers",
-	                                   NULL };
+static const char *const finding_ids[] = { "divergent-branch",  "uncoalesced-access",
+	                                   "double-constant",   "integer-division",
+	                                   "special-functions", "frequent-barriers",
+	                                   "unused-lanes",      NULL };
 static const char *const model_findings[] = { "spills", NULL };
 
 #define SOURCE struct tare_blocks_row

@@ -64,6 +64,9 @@ void blocks_facts(cl_kernel kernel, struct blocks_kernel *row);
 // The same for a launch with work-groups of that size; asked once.
 void blocks_sub_group(cl_kernel kernel, cl_uint dimensions, const size_t *locals,
                       struct blocks_kernel *row);
+// Adds a launch to the row's lanes, where its work-groups' size and the device's width are known.
+void blocks_lanes(cl_uint dimensions, const size_t *sizes, const size_t *locals,
+                  struct blocks_kernel *row);
 
 // ---- kernels (kernel.c)
 

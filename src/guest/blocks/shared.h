@@ -102,6 +102,9 @@ struct blocks_kernel {
 	// of sub_group 0: nothing
 	uint64_t multiple, sub_group, private_bytes, spill_bytes;
 	uint32_t facts, unused;
+	// of launches whose work-groups have a size of the program's, by the width that the driver
+	// tells: work-items, and as many as their work-groups would have room for
+	uint64_t lanes_used, lanes_offered;
 };
 
 struct blocks_counts {

@@ -359,12 +359,17 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 
 static json_t *declaration(struct tare_json *json, const struct tare_table *table)
 {
-	json_t *object = json_object(), *columns = json_array(), *groups = json_object();
+	json_t *object = json_object(), *columns = json_array(), *groups = json_object(),
+	       *always = json_array();
 
-	for (size_t i = 0; i < table->column_count; i++)
-		if (table->columns[i].in)
-			tare_json_put(json, groups, table->columns[i].in->id,
-			              tare_json_text(table->columns[i].in->doc));
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct tare_column_group *group = table->columns[i].in;
+		if (!group || json_object_get(groups, group->id))
+			continue;
+		tare_json_put(json, groups, group->id, tare_json_text(group->doc));
+		if (!group->known)
+			tare_json_push(json, always, tare_json_text(group->id));
+	}
 	for (size_t i = 0; i < table->column_count; i++)
 		tare_json_push(json, columns, column_declaration(json, table, &table->columns[i]));
 	tare_json_put(json, object, "id", tare_json_text(table->id));
@@ -373,6 +378,7 @@ static json_t *declaration(struct tare_json *json, const struct tare_table *tabl
 	tare_json_put(json, object, "nothing",
 	              table->nothing ? tare_json_text(table->nothing) : json_null());
 	tare_json_put(json, object, "groups", groups);
+	tare_json_put(json, object, "always", always); // of these, those that are never null
 	tare_json_put(json, object, "columns", columns);
 	return object;
 }
