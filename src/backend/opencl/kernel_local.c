@@ -36,6 +36,7 @@ static int ask_of_ours(struct opencl_device *device, int64_t *bytes, struct tare
 		                                   .data = declares,
 		                                   .bytes = strlen(declares),
 		                                   .ends = true };
+	const struct tare_backend *backend = device->base.backend;
 	struct tare_module *module = NULL;
 	struct tare_kernel *kernel = NULL;
 	int code = backend_build_aside(&device->base, &source, &module, NULL, error);
@@ -45,12 +46,12 @@ static int ask_of_ours(struct opencl_device *device, int64_t *bytes, struct tare
 		device->base.lost = true;
 		return code;
 	}
-	if (code == 0 && opencl_kernel_create(module, "declares", &kernel, NULL) == 0) {
+	if (code == 0 && backend->kernel_create(module, "declares", &kernel, NULL) == 0) {
 		*bytes = ask(device, ((struct opencl_kernel *)kernel)->kernel);
-		opencl_kernel_free(kernel);
+		backend->kernel_free(kernel);
 	}
 	if (code == 0)
-		opencl_module_free(module);
+		backend->module_free(module);
 	return 0;
 }
 
