@@ -46,7 +46,8 @@ struct tare_device {
 	bool probed;    // measure/core/probe.h has seen it work
 	bool scripted;  // the host does its work, at the times of a script: what the host's clock
 	                // shows of that says nothing of the script
-	bool forks; // a process that was forked builds for it as well, and the driver keeps it: a CPU
+	bool forks; // a process that was forked builds for it as well, and the driver keeps it: a
+	            // CPU
 	// a host of virtual time: multiply-adds a second of one of its cores; 0: none told
 	double host_rate;
 };

@@ -17,8 +17,8 @@
 #include <sys/single_threaded.h>
 // As long as a process has one thread, the C library locks without bus locks; the first further
 // thread ends that for ever, and a driver that locks 20 times for a launch takes half as long again
-// for it. Such a process keeps its one thread: what is measured must not depend on who builds. Where
-// the driver works on the host alone and keeps what it has built, a child of it builds first.
+// for it. Such a process keeps its one thread: what is measured must not depend on who builds.
+// Where the driver works on the host alone and keeps what it has built, a child of it builds first.
 static bool is_alone(void)
 {
 	return __libc_single_threaded;

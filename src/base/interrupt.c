@@ -22,16 +22,27 @@ bool tare_interrupt_wanted(void)
 	return watched && *watched;
 }
 
-bool tare_interrupt_due(void)
+static int64_t now_ns(void)
 {
 	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+void tare_interrupt_note(void)
+{
+	atomic_store(&seen_ns, now_ns());
+}
+
+bool tare_interrupt_due(void)
+{
 	int64_t first_ns = 0;
 
 	if (!tare_interrupt_wanted())
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	int64_t now_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-	if (atomic_compare_exchange_strong(&seen_ns, &first_ns, now_ns))
+	int64_t at_ns = now_ns();
+	if (atomic_compare_exchange_strong(&seen_ns, &first_ns, at_ns))
 		return false;
-	return now_ns - first_ns >= GRACE_NS;
+	return at_ns - first_ns >= GRACE_NS;
 }

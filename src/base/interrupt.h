@@ -10,6 +10,9 @@
 void tare_interrupt_watch(const volatile sig_atomic_t *flag);
 // Whether the flag is set.
 bool tare_interrupt_wanted(void);
+// For the handler of the signal, after it has set the flag: when the user wanted to stop.
+void tare_interrupt_note(void);
 // Whether it has been so for a second, in which what is nearly done may have come to its end: the
-// time counts from the first call of this that saw it. From any thread.
+// time counts from tare_interrupt_note, else from the first call of this that saw it. From any
+// thread.
 bool tare_interrupt_due(void);

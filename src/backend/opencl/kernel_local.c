@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local memory that a kernel declares. Some drivers (PoCL 6.0) answer 0 for every kernel: that is
 // told from a kernel without any by one of our own, which has some.
+#include "backend/builder.h"
 #include "backend/opencl/opencl.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define DECLARED_BYTES 256
@@ -26,40 +28,46 @@ static int64_t ask(const struct opencl_device *device, cl_kernel kernel)
 	           : -1;
 }
 
-// What the driver tells of our kernel; -1 where that does not build.
-static int64_t ask_of_ours(const struct opencl_device *device)
+// What the driver tells of our kernel: -1 where that does not build. 0, or -EINTR: the device is
+// given up.
+static int ask_of_ours(struct opencl_device *device, int64_t *bytes, struct tare_error *error)
 {
-	const struct opencl_functions *cl = device->cl;
-	const char *text = declares;
-	size_t length = strlen(declares);
-	cl_int code = CL_SUCCESS;
-	int64_t bytes = -1;
-	cl_program program =
-	    cl->clCreateProgramWithSource(device->context, 1, &text, &length, &code);
+	const struct tare_module_source source = { .format = TARE_MODULE_OPENCL_C,
+		                                   .data = declares,
+		                                   .bytes = strlen(declares),
+		                                   .ends = true };
+	const struct tare_backend *backend = device->base.backend;
+	struct tare_module *module = NULL;
+	struct tare_kernel *kernel = NULL;
+	int code = backend_build_aside(&device->base, &source, &module, NULL, error);
 
-	if (code != CL_SUCCESS || !program)
-		return -1;
-	if (cl->clBuildProgram(program, 1, &device->entry.id, "", NULL, NULL) == CL_SUCCESS) {
-		cl_kernel kernel = cl->clCreateKernel(program, "declares", &code);
-		if (code == CL_SUCCESS && kernel) {
-			bytes = ask(device, kernel);
-			cl->clReleaseKernel(kernel);
-		}
+	*bytes = -1;
+	if (code == -EINTR) {
+		device->base.lost = true;
+		return code;
 	}
-	cl->clReleaseProgram(program);
-	return bytes;
+	if (code == 0 && backend->kernel_create(module, "declares", &kernel, NULL) == 0) {
+		*bytes = ask(device, ((struct opencl_kernel *)kernel)->kernel);
+		backend->kernel_free(kernel);
+	}
+	if (code == 0)
+		backend->module_free(module);
+	return 0;
 }
 
-int64_t opencl_kernel_local_bytes(struct opencl_device *device, cl_kernel kernel)
+int opencl_kernel_local_bytes(struct opencl_device *device, cl_kernel kernel, int64_t *bytes,
+                              struct tare_error *error)
 {
-	int64_t bytes = ask(device, kernel);
-
-	if (bytes)
-		return bytes;
-	if (!device->local_asked) {
-		int64_t ours = ask_of_ours(device);
+	*bytes = ask(device, kernel);
+	if (*bytes == 0 && !device->local_asked) {
+		int64_t ours;
+		int code = ask_of_ours(device, &ours, error);
+		if (code)
+			return code;
 		device->local_asked = true;
 		device->local_untold = ours >= 0 && ours < DECLARED_BYTES;
 	}
-	return device->local_untold ? -1 : 0;
+	if (*bytes == 0 && device->local_untold)
+		*bytes = -1;
+	return 0;
 }

@@ -198,10 +198,13 @@ int opencl_kernel_facts(struct tare_kernel *kernel, struct tare_kernel_facts *fa
 	struct opencl_device *device = opencl_device(kernel->module->device);
 	cl_kernel native = ((struct opencl_kernel *)kernel)->kernel;
 
-	(void)error;
+	int64_t local_bytes;
+	int code = opencl_kernel_local_bytes(device, native, &local_bytes, error);
+	if (code)
+		return code;
 	*facts = (struct tare_kernel_facts){
 		.registers = -1,
-		.local_bytes = opencl_kernel_local_bytes(device, native),
+		.local_bytes = local_bytes,
 		.private_bytes = work_group_info(device, native, CL_KERNEL_PRIVATE_MEM_SIZE),
 		.spill_bytes = -1,
 		.max_group_size = work_group_info(device, native, CL_KERNEL_WORK_GROUP_SIZE),

@@ -189,7 +189,8 @@ void opencl_aside_close(struct opencl_device *device);
 // ---- kernel_local.c
 
 // Bytes of local memory that the kernel declares; -1 where the driver does not tell.
-int64_t opencl_kernel_local_bytes(struct opencl_device *device, cl_kernel kernel);
+int opencl_kernel_local_bytes(struct opencl_device *device, cl_kernel kernel, int64_t *bytes,
+                              struct tare_error *error);
 
 // ---- event.c
 

@@ -24,6 +24,7 @@ static void interrupt(int signal_number)
 {
 	if (first_is_noted && !tare_interrupted) {
 		tare_interrupted = 1;
+		tare_interrupt_note();
 		return;
 	}
 	tare_signals_clean_up();

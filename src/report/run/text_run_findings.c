@@ -51,14 +51,15 @@ static bool has_estimate(const struct tare_finding *finding)
 	       (double)finding->cost_ns < (1 - ONE_FIGURE) * high_ns;
 }
 
-// A finding's confidence, where it is not sure, whether a model says so, and the estimate: " (likely;
-// estimate 110 ms)".
+// A finding's confidence, where it is not sure, whether a model says so, and the estimate: "
+// (likely; estimate 110 ms)".
 static const char *write_doubt(const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	static const char *const words[] = { [TARE_CONFIDENCE_SURE] = NULL,
 		                             [TARE_CONFIDENCE_LIKELY] = "likely",
 		                             [TARE_CONFIDENCE_POSSIBLE] = "possible" };
-	const char *word = words[finding->confidence], *model = finding->modelled ? "by a model" : NULL;
+	const char *word = words[finding->confidence],
+	           *model = finding->modelled ? "by a model" : NULL;
 	char estimate[RUN_TEXT], ns[RUN_TEXT];
 	const char *parts[] = { word, model, NULL };
 	size_t length = 0;
@@ -162,7 +163,7 @@ static void write_finding(struct tare_text *text, const struct tare_report *run,
                           const struct tare_finding *finding)
 {
 	char lead[RUN_TEXT], place[RUN_TEXT], device[RUN_TEXT], on[RUN_TEXT + 8] = "",
-	    doubt[RUN_TEXT];
+	                                                                      doubt[RUN_TEXT];
 	size_t indent = write_lead(rank, finding, lead);
 
 	write_site(text, run, finding, place);

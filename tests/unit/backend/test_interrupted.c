@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -170,6 +171,11 @@ static void nothing_is_due_before_it_is_wanted(void **state)
 	assert_true(tare_interrupt_wanted());
 	// What is nearly done may come to its end.
 	assert_false(tare_interrupt_due());
+	// The second counts from the signal, whenever somebody looks.
+	tare_interrupt_watch(&wanted);
+	tare_interrupt_note();
+	nanosleep(&(struct timespec){ .tv_sec = 1, .tv_nsec = 50000000 }, NULL);
+	assert_true(tare_interrupt_due());
 }
 
 int main(void)
@@ -177,8 +183,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_with_one_thread_keeps_one, set_up,
 		                                tear_down),
-		cmocka_unit_test_setup_teardown(a_process_with_one_thread_lets_a_child_build, set_up,
-		                                tear_down),
+		cmocka_unit_test_setup_teardown(a_process_with_one_thread_lets_a_child_build,
+		                                set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 		    a_build_that_nobody_stops_tells_what_the_driver_said, set_up_threads,
 		    tear_down),

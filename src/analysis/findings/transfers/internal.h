@@ -40,6 +40,8 @@ static inline bool finding_is_copy_of(const struct evaluation *evaluation,
 	return c->kind == kind && finding_is_copy(evaluation, c) &&
 	       tare_command_device(evaluation->recording, c) == device;
 }
+// Whether all devices have the host's memory (zero_copy.c).
+bool finding_shares_memory(const struct tare_recording *recording);
 // Asks for each device, to it and from it. Returns 0 or -ENOMEM.
 int finding_each_way(struct evaluation *evaluation,
                      int (*evaluate)(struct evaluation *evaluation, uint8_t kind, uint32_t device));

@@ -65,10 +65,16 @@ int finding_transfers_dominate(struct evaluation *evaluation, struct tare_error 
 	              evaluation_percent(evaluation, cost_ns));
 	finding_evidence(&draft, "%s of transfers not hidden, %s of kernels; %s moved", cost, work,
 	                 moved);
-	finding_advice(
-	    &draft, "Keep data on the device between kernels, move less of it, and let what must "
-	            "move overlap with kernels; `tare bandwidth` shows whether pinned memory is "
-	            "faster here");
+	// Pinned memory is no faster where the device has the host's.
+	if (finding_shares_memory(recording))
+		finding_advice(&draft,
+		               "The device has the host's memory: copies may be left out. %s",
+		               finding_word(evaluation, FINDING_WORD_IN_PLACE));
+	else
+		finding_advice(
+		    &draft, "Keep data on the device between kernels, move less of it, and let "
+		            "what must move overlap with kernels; `tare bandwidth` shows whether "
+		            "pinned memory is faster here");
 	finding_figure(&draft, "to_device_ns", in_ns, "device timestamp");
 	finding_figure(&draft, "from_device_ns", out_ns, "device timestamp");
 	finding_figure(&draft, "kernel_ns", kernel_ns, "device timestamp");

@@ -29,6 +29,16 @@ static bool shares_memory(const struct tare_recording *recording, uint32_t devic
 	                                            recording->devices[device].type & CPU_TYPE);
 }
 
+bool finding_shares_memory(const struct tare_recording *recording)
+{
+	size_t devices = 0, shared = 0;
+	for (uint32_t i = 0; i < recording->device_count; i++) {
+		devices += recording->devices[i].same_as == i;
+		shared += recording->devices[i].same_as == i && shares_memory(recording, i);
+	}
+	return devices > 0 && shared == devices;
+}
+
 // An image is laid out as the device likes it: it must be copied.
 static bool need_not_be(const struct evaluation *evaluation,
                         const struct tare_recorded_command *command)

@@ -353,12 +353,31 @@ static void copies_in_one_memory_need_not_be(void **state)
 	}
 }
 
+// Pinned memory is no advice where there is no other memory.
+static void the_advice_goes_by_whose_memory_it_is(void **state)
+{
+	struct copies copies = COPIES(.count = 1, .copy_ns = 4000000);
+	(void)state;
+	for (int unified = 0; unified < 2; unified++) {
+		struct hand *hand = by_hand(&copies);
+		hand->made->devices[0].unified_memory = unified;
+		hand->made->devices[0].type = 4;
+		struct tare_findings findings = evaluate(hand->made);
+		const struct tare_finding *finding = find(&findings, "transfers-dominate");
+		assert_non_null(finding);
+		assert_int_equal(strstr(finding->advice, "has the host's memory") != NULL, unified);
+		assert_int_equal(strstr(finding->advice, "pinned") != NULL, !unified);
+		put_away(hand, &findings);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_at_the_thresholds),
 		cmocka_unit_test(kept_ceilings_stand_in),
 		cmocka_unit_test(first_copies_are_held_against_kept_ceilings),
+		cmocka_unit_test(the_advice_goes_by_whose_memory_it_is),
 		cmocka_unit_test(copies_that_overlap_are_not_saved_twice),
 		cmocka_unit_test(maps_are_compared_with),
 		cmocka_unit_test(cores_take_any_address),
