@@ -64,6 +64,6 @@ const struct tare_command tare_peak_command = {
 	.run = run,
 	.budget_ns = TARE_PEAK_BUDGET_NS,
 	.options = { &tare_device_options, &tare_ze_cpu_options, &own_options,
-	             &tare_measuring_options, &tare_writing_options, &tare_quiet_options, &tare_verbose_options,
-	             &tare_help_options },
+	             &tare_measuring_options, &tare_writing_options, &tare_quiet_options,
+	             &tare_verbose_options, &tare_help_options },
 };

@@ -11,6 +11,43 @@ static uint64_t number_at(const char **text)
 	return number;
 }
 
+// Behind the number of launches: "@FROM-TO+FROM-TO...", ascending.
+static bool read_places(const char **text, struct counters_plan *plan,
+                        struct counters_kernel *kernel)
+{
+	kernel->first_place = plan->place_count;
+	for (char before = '@'; **text == before; before = '+') {
+		struct counters_place *place = &plan->places[plan->place_count];
+		if (plan->place_count == COUNTERS_MOST_PLACES)
+			return false;
+		++*text;
+		place->from = number_at(text);
+		if (*(*text)++ != '-')
+			return false;
+		place->to = number_at(text);
+		if (place->to < place->from)
+			return false;
+		plan->place_count++;
+		kernel->place_count++;
+	}
+	return true;
+}
+
+bool counters_plan_has(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                       uint64_t *index)
+{
+	uint64_t before = 0;
+	for (uint32_t i = 0; i < kernel->place_count; i++) {
+		const struct counters_place *place = &plan->places[kernel->first_place + i];
+		if (*index >= place->from && *index <= place->to) {
+			*index = before + *index - place->from;
+			return true;
+		}
+		before += place->to - place->from + 1;
+	}
+	return kernel->place_count == 0;
+}
+
 bool counters_plan_read(const char *text, struct counters_plan *plan)
 {
 	static const char replay[] = ",replay", open[] = ",open=";
@@ -30,7 +67,7 @@ bool counters_plan_read(const char *text, struct counters_plan *plan)
 		size_t length;
 		text++;
 		kernel->launches = number_at(&text);
-		if (*text++ != ' ')
+		if (!read_places(&text, plan, kernel) || *text++ != ' ')
 			return false;
 		length = strcspn(text, "\n");
 		kernel->graph = *text == '#';

@@ -233,6 +233,9 @@ static json_t *kernel_of(struct tare_json *json, const struct tare_hotspot *hots
 	tare_json_put(json, object, "counted_launches",
 	              tare_json_unsigned(kernel->counted_launches));
 	tare_json_put(json, object, "other_sizes", tare_json_unsigned(kernel->other_sizes));
+	tare_json_put(json, object, "unlike_launches", tare_json_unsigned(kernel->unlike_launches));
+	tare_json_put(json, object, "unlike_ns", tare_json_unsigned(kernel->unlike_ns));
+	tare_json_put(json, object, "like_ns", tare_json_known(kernel->like_ns));
 	tare_json_put(json, object, "uncounted",
 	              kernel->uncounted == TARE_UNCOUNTED_NONE
 	                  ? json_null()

@@ -279,6 +279,8 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 		write_left(thread, kernel, TARE_LEFT_COOPERATIVE, launch.function);
 		return;
 	}
+	if (!counters_plan_has(&plan, kernel, &index))
+		return;
 	// A capture elsewhere in the process would be broken by what a profiler asks of the driver.
 	if (others || given_up || atomic_load(&cuda_captures) > 0 || !take())
 		return;
