@@ -163,9 +163,8 @@ bool counters_has_turns(const struct counters_plan *plan, const struct counters_
 bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
                              uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
 {
-	uint64_t most = wanted(plan, graph, groups);
-	uint64_t from =
-	    graph->launches > most ? 1 + (graph->hash >> 16) % (graph->launches - most) : 0;
+	// Not the first, if there are others. From the second on, so that kernels come after it.
+	uint64_t from = graph->launches > wanted(plan, graph, groups);
 	*group = nearest_group(graph, groups, current);
 	return counters_has_turns(plan, graph, groups) && index >= from;
 }
@@ -194,6 +193,15 @@ bool counters_is_last(const struct counters_plan *plan, const struct counters_ke
 	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
 	uint64_t most = wanted(plan, kernel, groups);
 	return taken >= most || index + 1 >= next_part(kernel, most, taken).to;
+}
+
+bool counters_may_wait(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                       uint32_t groups, uint64_t index)
+{
+	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
+	uint64_t most = wanted(plan, kernel, groups);
+	// Twice as many as turns, for groups do not come in the order in which they are wanted.
+	return kernel->launches > index + 1 + 2 * (most - (taken < most ? taken : most));
 }
 
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,

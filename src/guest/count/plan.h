@@ -61,12 +61,15 @@ bool counters_is_turn(const struct counters_plan *plan, const struct counters_ke
                       uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
 
 // The same of a launch of a graph, which takes another profiler than kernels do: all of its
-// launches follow one another, from one on that is drawn.
+// launches follow one another, from the second on.
 bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
                              uint32_t groups, uint64_t index, uint32_t current, uint32_t *group);
 // Whether it is the last one of its part, so that a turn that does not come now is lost.
 bool counters_is_last(const struct counters_plan *plan, const struct counters_kernel *kernel,
                       uint32_t groups, uint64_t index);
+// Whether it has launches enough to come for all of its turns if this one, and some more, pass by.
+bool counters_may_wait(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                       uint32_t groups, uint64_t index);
 // Whether more of its launches are to be counted.
 bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
                         uint32_t groups);

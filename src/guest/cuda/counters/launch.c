@@ -178,18 +178,34 @@ static bool may_spend(void)
 	       atomic_load(&spent_ns) + TURN_MS * INT64_C(1000000) < (part > most ? part : most);
 }
 
-// Whether a graph whose launches are being counted has more turns.
-static bool graphs_have_turns(uint32_t groups)
+// Whether a graph whose launches are being counted (`are_begun`), or are to be, has more turns.
+static bool graphs_have_turns(uint32_t groups, bool are_begun)
 {
 	for (uint32_t i = 0; i < plan.count; i++)
-		if (plan.kernels[i].graph && atomic_load(&plan.kernels[i].taken) &&
+		if (plan.kernels[i].graph &&
+		    (atomic_load(&plan.kernels[i].taken) > 0) == are_begun &&
 		    counters_has_turns(&plan, &plan.kernels[i], groups))
 			return true;
 	return false;
 }
 
-// Kernels and graphs take profilers of their own, and a change takes its time: while graphs are
-// counted, kernels wait as long as they can.
+// Kernels and graphs take profilers of their own, and a change takes its time. So kernels wait
+// while graphs are counted, as long as their launches last. They wait for graphs to begin, too,
+// until the end of their first part.
+static bool waits_for_graphs(const struct counters_session *session,
+                             const struct counters_kernel *kernel, uint64_t index, bool of_graphs)
+{
+	uint32_t groups = session->arrangement.count;
+	if (left_meanwhile >= MOST_LEFT || (!of_graphs && session->use) ||
+	    !session->arrangement.joined)
+		return false;
+	if (!of_graphs)
+		return graphs_have_turns(groups, false) &&
+		       !counters_is_last(&plan, kernel, groups, index);
+	return graphs_have_turns(groups, true) && (session->changes >= MOST_CHANGES ||
+	                                           counters_may_wait(&plan, kernel, groups, index));
+}
+
 static bool is_turn(const struct counters_session *session, const struct counters_kernel *kernel,
                     uint64_t index, uint32_t *group)
 {
@@ -201,8 +217,7 @@ static bool is_turn(const struct counters_session *session, const struct counter
 		                               of_graphs ? session->group : 0, group);
 	if (!counters_is_turn(&plan, kernel, groups, index, of_graphs ? 0 : session->group, group))
 		return false;
-	if (!of_graphs || !graphs_have_turns(groups) || left_meanwhile >= MOST_LEFT ||
-	    (session->changes < MOST_CHANGES && counters_is_last(&plan, kernel, groups, index)))
+	if (!waits_for_graphs(session, kernel, index, of_graphs))
 		return true;
 	left_meanwhile++;
 	return false;
