@@ -297,6 +297,15 @@ def test_the_profiler_changes_once_between_graphs_and_kernels(on):
         assert kernel["counted_launches"] == (GROUPS - name.startswith("graph ")) * 2
 
 
+def test_no_launch_is_waited_for_that_waits_for_the_program(on):
+    counted = Counted(on, ["gated=40"], "--launches", "1", program=UNLIKE)
+    kernel = counted.kernels["empty"]
+    # The turns before the gate are counted, the first one behind it is given up with all others.
+    assert 2 <= kernel["counted_launches"] < GROUPS and kernel["counters"]["duration_ns"]["state"] == "counted"
+    assert "1 launches could not be counted: cuStreamQuery (the work before it did not end within a second)" in counted.said
+    assert [each["code"] for each in counted.counting[LAUNCH]] == kernel["counted_launches"] * [0] + [600]
+
+
 def test_launches_of_the_size_that_took_most_time_are_counted(on):
     counted = Counted(on, ["sizes=90"], "--launches", "2", program=UNLIKE)
     kernel = counted.kernels["empty"]

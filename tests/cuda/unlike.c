@@ -2,6 +2,8 @@
 // A CUDA program whose launches are unlike each other:
 //   unlike sizes=N     N launches of a kernel, each third of which is larger
 //   unlike rounds=N    N rounds of two kernels and two graphs, in turn
+//   unlike gated=N     N launches of a kernel, the later half of which waits for what the program
+//                      does after them
 #include "backend/cuda/abi.h"
 
 #include <dlfcn.h>
@@ -69,6 +71,23 @@ static void sizes(int n)
 	DO(cuCtxSynchronize);
 }
 
+static void gated(int n)
+{
+	void *gate;
+	cu_pointer on_device;
+	DO(cuMemHostAlloc, &gate, 4096, 0);
+	DO(cuMemHostGetDevicePointer_v2, &on_device, gate, 0);
+	*(volatile unsigned *)gate = 0;
+	for (int i = 0; i < n; i++) {
+		if (i == n / 2)
+			DO(cuStreamWaitValue32_v2, stream, on_device, 1, ABI_STREAM_WAIT_VALUE_GEQ);
+		launch(empty, 2);
+	}
+	__atomic_store_n((unsigned *)gate, 1, __ATOMIC_SEQ_CST);
+	DO(cuCtxSynchronize);
+	DO(cuMemFreeHost, gate);
+}
+
 int main(int count, char **arguments)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -89,7 +108,9 @@ int main(int count, char **arguments)
 	DO(cuModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
 	DO(cuModuleGetFunction, &empty, module, "empty");
 	DO(cuModuleGetFunction, &other, module, "other");
-	(arguments[1][0] == 's' ? sizes : rounds)(atoi(strchr(arguments[1], '=') + 1));
+	(arguments[1][0] == 's'   ? sizes
+	 : arguments[1][0] == 'g' ? gated
+	                          : rounds)(atoi(strchr(arguments[1], '=') + 1));
 	puts("done");
 	return 0;
 }

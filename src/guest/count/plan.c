@@ -153,6 +153,11 @@ static uint32_t nearest_group(const struct counters_kernel *kernel, uint32_t gro
 	return best;
 }
 
+void counters_plan_give_up(struct counters_kernel *kernel)
+{
+	atomic_store(&kernel->taken, UINT32_MAX / 2);
+}
+
 bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
                         uint32_t groups)
 {

@@ -70,6 +70,8 @@ bool counters_is_last(const struct counters_plan *plan, const struct counters_ke
 // Whether it has launches enough to come for all of its turns if this one, and some more, pass by.
 bool counters_may_wait(const struct counters_plan *plan, const struct counters_kernel *kernel,
                        uint32_t groups, uint64_t index);
+// No more of its launches are to be counted.
+void counters_plan_give_up(struct counters_kernel *kernel);
 // Whether more of its launches are to be counted.
 bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
                         uint32_t groups);

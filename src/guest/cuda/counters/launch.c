@@ -19,6 +19,8 @@ static _Atomic int64_t spent_ns;   // by counting, of an open plan, and since wh
 static int64_t began_ns;
 // An open plan may spend so much, or that part of the time until then. What a launch takes at most.
 enum { SPEND_MS = 3000, SPEND_PART = 30, TURN_MS = 120 };
+// For how long the work before a launch is waited for.
+enum { REST_MS = 1000 };
 
 // The launch that is being counted, of whoever has `taken`.
 static struct counted_launch {
@@ -223,9 +225,45 @@ static bool is_turn(const struct counters_session *session, const struct counter
 	return false;
 }
 
+// To count a launch the work before it must end. That may wait for what the program does after the
+// launch (a gate that it opens), so we wait for a limited time. The program has not called this: it
+// is no record.
+static bool comes_to_rest(struct guest_thread *thread, cu_stream stream)
+{
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	int64_t until_ns = now_ns() + REST_MS * INT64_C(1000000);
+	bool rests = !cuda_driver.cuStreamQuery;
+	while (!rests) {
+		rests = cuda_driver.cuStreamQuery(stream) != ABI_NOT_READY;
+		if (rests || now_ns() >= until_ns)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+	}
+	guest_aside_end(thread, aside);
+	return rests;
+}
+
+// Begins to count; the thread's launch.
+static void start(struct guest_thread *thread, const struct cupti_call *told,
+                  const struct cuda_function *function, cu_stream stream)
+{
+	if (!comes_to_rest(thread, stream)) {
+		now.result = ABI_NOT_READY;
+		now.where = "cuStreamQuery (the work before it did not end within a second)";
+		// It would be so again.
+		counters_plan_give_up(now.kernel);
+		return;
+	}
+	now.given = !now.graph &&
+	            counters_given_bytes(told, function, cuda_launch_of(told, function).function,
+	                                 &now.given_bytes);
+	now.result = counters_session_start(now.session, now.group, now.graph, &now.where);
+	now.open = now.result == ABI_CUPTI_SUCCESS;
+}
+
 static void count(struct guest_thread *thread, const struct cupti_call *told,
                   const struct cuda_function *function, struct counters_kernel *kernel,
-                  uint64_t index, uint64_t number)
+                  cu_stream stream, uint64_t index, uint64_t number)
 {
 	struct counters_session *session;
 	uint32_t group = 0;
@@ -248,14 +286,10 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.group = group,
 		.graph = graph ? counters_graph_number(cuda_parameter(told, 0)) : 0,
 	};
-	now.given =
-	    !graph && counters_given_bytes(told, function, cuda_launch_of(told, function).function,
-	                                   &now.given_bytes);
-	now.result = counters_session_start(session, now.group, graph, &now.where);
-	now.open = now.result == ABI_CUPTI_SUCCESS;
-	atomic_store(&owner, thread);
 	// One that fails takes its turn, too: none is tried for ever.
 	atomic_fetch_add(&kernel->taken, 1);
+	start(thread, told, function, stream);
+	atomic_store(&owner, thread);
 	if (now.group < COUNTERS_MOST_GROUPS)
 		kernel->of_group[now.group]++;
 }
@@ -301,7 +335,7 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 		return;
 	aside = guest_aside_begin(thread, TARE_TRACE_CUDA);
 	from_ns = now_ns();
-	count(thread, told, function, kernel, index, number);
+	count(thread, told, function, kernel, launch.stream, index, number);
 	atomic_fetch_add(&spent_ns, now_ns() - from_ns);
 	guest_aside_end(thread, aside);
 }
