@@ -45,9 +45,10 @@ static const struct tare_option own_options_rows[] = {
 	  .value = TARE_VALUE_COUNT,
 	  .value_name = "N",
 	  .summary = "take N samples of each figure, however long that takes",
-	  .detail = "So the same kernels are launched about as often under a profiler that slows "
-	            "them, such as tare hotspots. --budget still says which figures there are and "
-	            "how long a launch lasts. The result is not kept for other commands.",
+	  .detail = "So the same kernels are launched in the same way under a profiler that slows "
+	            "them, such as tare hotspots: the first launch shape is taken, not the "
+	            "fastest. --budget still says which figures there are and how long a launch "
+	            "lasts. The result is not kept for other commands.",
 	  .offset = TARE_OWN_SETTING(struct own, samples) },
 };
 static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
