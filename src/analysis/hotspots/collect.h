@@ -3,6 +3,7 @@
 // and tells which kernels matter, the second was counted.
 #pragma once
 #include "analysis/hotspots/counted.h"
+#include "analysis/hotspots/refused.h"
 #include "analysis/tables/tables.h"
 
 struct tare_collect_options {
@@ -77,15 +78,9 @@ int tare_compare_shapes(const struct tare_recorded_shape *a, const struct tare_r
 // -ENOMEM.
 int tare_collection_look_alike(const struct tare_recording *recorded, const uint32_t *rows,
                                uint32_t chosen, struct tare_collection *collection);
-// Why a Level Zero driver refuses counters.
-char *tare_metrics_refused(uint32_t code, const char *function);
 // graphs.c: adds rows for the recording's graphs, in their place among kernels. Returns 0 or
 // -ENOMEM.
 int tare_collection_add_graphs(const struct tare_recording *recorded,
                                struct tare_collection *collection);
 // Whether a kernel of that name is known to wait for other devices.
 bool tare_collection_waits(const char *name);
-
-// Why CUPTI refuses counters, by its error and the function that failed, with the way out; for
-// free(). NULL: no memory.
-char *tare_counters_refused(uint32_t code, const char *function);
