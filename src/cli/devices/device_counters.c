@@ -6,10 +6,10 @@
 #include "analysis/hotspots/roles.h"
 #include "backend/backend.h"
 #include "base/cleanup.h"
+#include "cli/devices/counters_trial.h"
 #include "cli/devices/device_select.h"
 #include "cli/terminal/terminal.h"
 #include "report/terminal/write.h"
-#include "sample/sample.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,6 +48,7 @@ static void ask_for_metrics(void)
 
 void tare_device_counters_prepare(void)
 {
+	tare_counters_trial_prepare();
 	if (tare_device_counters_begin())
 		ask_for_metrics();
 }
@@ -196,7 +197,7 @@ static bool is_of_sampling(const struct tare_error *why)
 	static const int64_t codes[] = { 11, 14, 27 };
 
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-		if (why->native == codes[i])
+		if (strcmp(why->api, "cupti") == 0 && why->native == codes[i])
 			return true;
 	return false;
 }
@@ -221,26 +222,15 @@ static void list_roles(struct tare_text *text)
 	tare_text_table_print(table);
 }
 
-// The driver lists nothing: whether it lets its counters be read is tried, by sampling for a moment
-// in a process of its own.
+// The driver lists nothing: whether it lets its counters be read is tried.
 static void try_to_sample(struct tare_text *text, const struct tare_device_entry *entry)
 {
-	enum { INTERVAL_NS = 1000000 };
-	struct tare_sampling *sampling = NULL;
-	struct tare_sampling_end end = { 0 };
 	struct tare_error why = { 0 };
-	int64_t ready_ns = 0;
-	int status = tare_sampling_begin(entry->backend, entry->index, INTERVAL_NS, &sampling,
-	                                 &ready_ns, &why);
+	int status = tare_counters_trial(entry->backend, entry->index, &why);
 	TARE_FREE char *refused = NULL;
 
-	if (status == 0) {
-		tare_sampling_end(sampling, NULL, &end, NULL);
-		status = end.status;
-		why = status < 0 ? end.error : why;
-	}
-	if (status < 0)
-		refused = why.native ? tare_counters_refused((uint32_t)why.native, why.call) : NULL;
+	if (status < 0 && strcmp(why.api, "cupti") == 0)
+		refused = tare_counters_refused((uint32_t)why.native, why.call);
 	if (status < 0 && !is_of_sampling(&why)) {
 		say_none(text, refused ? refused : why.message);
 		return;
