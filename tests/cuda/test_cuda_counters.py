@@ -18,6 +18,7 @@ from trace import records  # noqa: E402
 
 STREAMS = BUILD / "tests/cuda/streams"
 GIVES = BUILD / "tests/cuda/gives"
+UNLIKE = BUILD / "tests/cuda/unlike"
 FAKES = BUILD / "tests/fakes"
 SCRIPT = """tare-device 1
 device name "exact" memory 1 GiB
@@ -284,6 +285,38 @@ def test_graphs_and_kernels_take_turns_and_graphs_are_told_apart(on):
         assert kernel["counted_launches"] == (GROUPS - name.startswith("graph ")) * A_GROUP
     places = [each["track"] for each in counted.counting[LAUNCH]]
     assert len(places) == 4 * GROUPS * A_GROUP
+
+
+def test_the_profiler_changes_once_between_graphs_and_kernels(on):
+    """A change takes as long as seven counted launches."""
+    counted = Counted(on, ["rounds=60"], "--launches", "2", program=UNLIKE)
+    are_graphs = [each["object"] > 0 for each in sorted(counted.counting[LAUNCH], key=lambda each: each["from"])]
+    assert len(are_graphs) == 4 * 2 * GROUPS and are_graphs == sorted(are_graphs, reverse=True)
+    for name, kernel in counted.kernels.items():
+        check_values(kernel)
+        assert kernel["counted_launches"] == (GROUPS - name.startswith("graph ")) * 2
+
+
+def test_no_launch_is_waited_for_that_waits_for_the_program(on):
+    counted = Counted(on, ["gated=40"], "--launches", "1", program=UNLIKE)
+    kernel = counted.kernels["empty"]
+    # The turns before the gate are counted, the first one behind it is given up with all others.
+    assert 2 <= kernel["counted_launches"] < GROUPS and kernel["counters"]["duration_ns"]["state"] == "counted"
+    assert "1 launches could not be counted: cuStreamQuery (the work before it did not end within a second)" in counted.said
+    assert [each["code"] for each in counted.counting[LAUNCH]] == kernel["counted_launches"] * [0] + [600]
+
+
+def test_launches_of_the_size_that_took_most_time_are_counted(on):
+    counted = Counted(on, ["sizes=90"], "--launches", "2", program=UNLIKE)
+    kernel = counted.kernels["empty"]
+    check_values(kernel)
+    # All take 50 us; two of three are small.
+    assert (kernel["launches"], kernel["unlike_launches"], kernel["unlike_ns"]) == (90, 30, 30 * 50_000)
+    assert kernel["like_ns"] == 50_000 and kernel["counted_launches"] == 2 * GROUPS and kernel["other_sizes"] == 0
+    places = [each["number"] - 1 for each in counted.counting[LAUNCH]]
+    assert len(places) == 2 * GROUPS and not [place for place in places if place % 3 == 2]
+    assert places == sorted(places) and places[-1] > 60
+    assert "Its launches differ: 30 of 90, with 33 % of its time, are of another size" in kernel["verdict"]["margin"]
 
 
 def test_a_graph_of_few_launches_lacks_what_had_no_turn(on):

@@ -135,3 +135,33 @@ def test_without_cuda_it_is_said(on):  # noqa: F811
     done = run([on.tare, "hotspots", "--force", "-o", "none", "--timeline", "--", "/bin/true"], environment, cwd=on.folder)
     line = [each for each in done.errors.decode().splitlines() if "--timeline: n/a" in each]
     assert len(line) == 1 and "/nonexistent.so" in line[0]
+
+
+def listed(on, words=""):
+    done = run([on.tare, "devices", "--counters", "-d", "cuda:0"], {**on.environment, "TARE_FAKE_CUPTI": words}, cwd=on.folder)
+    assert done.status == 0, done.errors
+    return " ".join(done.out.decode().split())
+
+
+def test_devices_says_that_counters_may_be_read_and_which_are_asked_for(on):  # noqa: F811
+    said = listed(on)
+    assert "Its counters may be read" in said and "n/a" not in said
+    assert "device memory to L2 bytes" in said and "instruction issue %" in said
+    assert "local memory, read" not in said  # Level Zero's
+
+
+@pytest.mark.parametrize("code, words", [(35, "NVreg_RestrictProfilingToAdminUsers=0"), (26, "another program counts"),
+                                         (40, "virtual GPU"), (43, "MIG"), (46, "does not know the chip")])
+def test_devices_says_why_counters_may_not_be_read(on, code, words):  # noqa: F811
+    said = listed(on, f"refuse={code}")
+    assert "n/a: " in said and words in said and "may be read" not in said
+
+
+def test_a_chip_that_is_not_sampled_over_time_may_be_counted(on):  # noqa: F811
+    said = listed(on, "refuse=27")
+    assert "Not over time (--timeline)" in said and "device memory to L2 bytes" in said and "n/a" not in said
+
+
+def test_devices_says_that_there_is_no_cupti(on):  # noqa: F811
+    on.environment["TARE_CUPTI_LIBRARY"] = "/nonexistent.so"
+    assert "n/a: " in listed(on) and "/nonexistent.so" in listed(on)

@@ -11,12 +11,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 cu_result cuInit(unsigned int flags)
 {
+	static pid_t begun;
 	pthread_mutex_lock(&mutex);
 	if (flags)
 		return leave(ABI_INVALID_VALUE);
+	// In the child of a process that it has begun in it does not begin again.
+	if (begun && begun != getpid())
+		return leave(ABI_NOT_INITIALIZED);
+	begun = getpid();
 	start_device();
 	if (!gpu.words.init && gpu.words.devices == 0) {
 		gpu.initialised = false;

@@ -260,10 +260,25 @@ static int write_plan(const struct tare_collect_options *options, uint32_t chose
 		if (collection->kernels[i].chosen && collection->kernels[i].graph)
 			fprintf(file, "\n%" PRIu64 " #%" PRIu32, collection->kernels[i].launches,
 			        collection->kernels[i].graph);
+		else if (collection->kernels[i].chosen && collection->kernels[i].places)
+			fprintf(file, "\n%" PRIu64 "@%s %s", collection->kernels[i].like_launches,
+			        collection->kernels[i].places, collection->kernels[i].symbol);
 		else if (collection->kernels[i].chosen)
 			fprintf(file, "\n%" PRIu64 " %s", collection->kernels[i].launches,
 			        collection->kernels[i].symbol);
 	return fclose(file) == 0 ? 0 : -ENOMEM;
+}
+
+static int look_alike(const struct tare_recording *recorded, uint32_t chosen,
+                      struct tare_collection *collection)
+{
+	uint32_t *rows = rows_of(recorded, &collection->run);
+	int status = -ENOMEM;
+
+	if (rows)
+		status = tare_collection_look_alike(recorded, rows, chosen, collection);
+	free(rows);
+	return status;
 }
 
 static void describe_device(const struct tare_recording *recorded,
@@ -330,6 +345,8 @@ int tare_collection_choose(const struct tare_recording *recorded, const struct t
 		uint32_t chosen;
 		status = tare_collection_add_graphs(recorded, collection);
 		chosen = status == 0 ? choose(options, collection) : 0;
+		if (status == 0 && chosen)
+			status = look_alike(recorded, chosen, collection);
 		status = status == 0 && chosen ? write_plan(options, chosen, collection) : status;
 	}
 	return status == 0 ? 0 : tare_fail(error, ENOMEM, "out of memory");
@@ -340,6 +357,8 @@ void tare_collection_free(struct tare_collection *collection)
 	for (size_t i = 0; i < collection->graph_count; i++)
 		free(collection->graph_names[i]);
 	free(collection->graph_names);
+	for (size_t i = 0; collection->kernels && i < collection->run.kernel_count; i++)
+		free(collection->kernels[i].places);
 	free(collection->run.kernels);
 	free(collection->kernels);
 	free(collection->plan);

@@ -73,7 +73,7 @@ static const enum tare_counter_role of_levelzero[] = {
 	TARE_COUNTER_DEVICE_READ_BYTES, TARE_COUNTER_DEVICE_WRITE_BYTES,
 };
 
-static bool is_asked(enum tare_counter_role role, bool levelzero)
+bool tare_counter_is_asked(enum tare_counter_role role, bool levelzero)
 {
 	for (size_t i = 0; levelzero && i < sizeof of_levelzero / sizeof *of_levelzero; i++)
 		if (of_levelzero[i] == role)
@@ -99,7 +99,7 @@ static void begin_values(struct tare_counted_kernel *kernel, bool refused, bool 
 {
 	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
 		kernel->values[i] = (struct tare_counter_value){
-			.state = !is_asked((enum tare_counter_role)i, levelzero) ||
+			.state = !tare_counter_is_asked((enum tare_counter_role)i, levelzero) ||
 			                 (graph && is_of_code((enum tare_counter_role)i))
 			             ? TARE_COUNTER_NOT_ASKED
 			         : refused ? TARE_COUNTER_REFUSED

@@ -3,6 +3,7 @@
 // and tells which kernels matter, the second was counted.
 #pragma once
 #include "analysis/hotspots/counted.h"
+#include "analysis/hotspots/refused.h"
 #include "analysis/tables/tables.h"
 
 struct tare_collect_options {
@@ -25,6 +26,10 @@ struct tare_collected {
 	uint64_t overlapping; // of both, those that ran while a kernel of another queue did
 	bool waits;           // a graph with a kernel that is known to wait for other devices
 	bool chosen;
+	// launches outside graphs that are like those which took most of the time, by their order
+	// among all of them: "0-4+7-7", as many; NULL: all are alike
+	char *places;
+	uint64_t like_launches;
 	uint64_t given;     // counted launches of which it is known what they were given
 	double given_bytes; // their mean
 };
@@ -66,15 +71,16 @@ int tare_counted_alone(const struct tare_recording *counted, bool *alone);
 // of none; `left_out` has room for as many, and becomes true for those of other sizes. Returns 0 or
 // -ENOMEM.
 int tare_counted_sizes(const struct tare_recording *counted, const uint32_t *rows, bool *left_out);
-// Why a Level Zero driver refuses counters.
-char *tare_metrics_refused(uint32_t code, const char *function);
+// Less than 0, 0 or more, for sorting; NULL goes first.
+int tare_compare_shapes(const struct tare_recorded_shape *a, const struct tare_recorded_shape *b);
+// alike.c: which launches of the chosen kernels, of which there are so many, are to be counted.
+// `rows`: of each of recorded->kernels its row among run.kernels; TARE_NO_INDEX: none. Returns 0 or
+// -ENOMEM.
+int tare_collection_look_alike(const struct tare_recording *recorded, const uint32_t *rows,
+                               uint32_t chosen, struct tare_collection *collection);
 // graphs.c: adds rows for the recording's graphs, in their place among kernels. Returns 0 or
 // -ENOMEM.
 int tare_collection_add_graphs(const struct tare_recording *recorded,
                                struct tare_collection *collection);
 // Whether a kernel of that name is known to wait for other devices.
 bool tare_collection_waits(const char *name);
-
-// Why CUPTI refuses counters, by its error and the function that failed, with the way out; for
-// free(). NULL: no memory.
-char *tare_counters_refused(uint32_t code, const char *function);

@@ -102,7 +102,11 @@ struct tare_counted_kernel {
 	uint64_t other_sizes;      // launches that were counted, too, and left out: of another size
 	uint64_t total_ns; // device time of all recorded launches; source: device timestamps
 	uint64_t mean_ns;  // of one recorded launch
-	double share;      // of the device time of all kernels recorded, 0 to 1
+	// Recorded launches that are unlike those which took most of the time, in size or by more
+	// than a factor of 2 in time, and their device time. They were not chosen for counting.
+	uint64_t unlike_launches, unlike_ns;
+	uint64_t like_ns; // mean of the others; 0: there are no unlike ones
+	double share;     // of the device time of all kernels recorded, 0 to 1
 	// size of the memory that a launch was given: the allocations that its arguments point
 	// into, which may be more than it needs; 0: not known
 	uint64_t compulsory_bytes;

@@ -252,19 +252,24 @@ static double find_imbalance(const struct tare_hotspot *hotspot)
 	return 100 * divide(most - mean, most);
 }
 
+uint64_t tare_counted_recorded_ns(const struct tare_counted_kernel *kernel)
+{
+	return kernel->like_ns ? kernel->like_ns : kernel->mean_ns;
+}
+
 void tare_hotspot_derive(const struct tare_counted_kernel *kernel,
                          const struct tare_counted_device *device, struct tare_hotspot *hotspot)
 {
-	double ns;
+	double ns, recorded_ns = (double)tare_counted_recorded_ns(kernel);
 
 	*hotspot = (struct tare_hotspot){ .kernel = kernel };
 	tare_hotspot_judge(kernel, device, &hotspot->verdict);
 	ns = trusted(hotspot, TARE_COUNTER_DURATION_NS);
 	hotspot->duration_counted = ns > 0;
-	hotspot->duration_ns = ns > 0 ? ns : kernel->mean_ns ? (double)kernel->mean_ns : NAN;
-	hotspot->unlike_recorded = hotspot->duration_counted && kernel->mean_ns &&
-	                           (ns > (double)kernel->mean_ns * TARE_LIKE_RECORDED ||
-	                            ns * TARE_LIKE_RECORDED < (double)kernel->mean_ns);
+	hotspot->duration_ns = ns > 0 ? ns : recorded_ns > 0 ? recorded_ns : NAN;
+	hotspot->unlike_recorded =
+	    hotspot->duration_counted && recorded_ns > 0 &&
+	    (ns > recorded_ns * TARE_LIKE_RECORDED || ns * TARE_LIKE_RECORDED < recorded_ns);
 	for (enum tare_edge edge = 0; edge < TARE_EDGES; edge++)
 		derive_edge(hotspot, device, edge);
 	derive_time(hotspot);

@@ -90,6 +90,8 @@ struct tare_hotspot {
 	struct tare_gain gain;
 };
 
+// Mean device time of the recorded launches that were chosen for counting; 0: not known.
+uint64_t tare_counted_recorded_ns(const struct tare_counted_kernel *kernel);
 // Derives all of it. `kernel` must outlive `hotspot`.
 void tare_hotspot_derive(const struct tare_counted_kernel *kernel,
                          const struct tare_counted_device *device, struct tare_hotspot *hotspot);

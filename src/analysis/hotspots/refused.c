@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/refused.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_shapes(const struct tare_recorded_shape *a, const struct tare_recorded_shape *b)
+int tare_compare_shapes(const struct tare_recorded_shape *a, const struct tare_recorded_shape *b)
 {
 	int order = compare_u64(a != NULL, b != NULL);
 
@@ -32,7 +32,7 @@ static int compare_sized(const void *left, const void *right)
 	const struct sized *a = left, *b = right;
 	int order = compare_u64(a->row, b->row);
 
-	order = order ? order : compare_shapes(a->shape, b->shape);
+	order = order ? order : tare_compare_shapes(a->shape, b->shape);
 	return order ? order : compare_u64(a->index, b->index);
 }
 
@@ -59,7 +59,7 @@ static struct same_size run_at(const struct tare_recording *counted, const struc
 	uint64_t groups = 0;
 
 	while (at + run.count < count && sized[at + run.count].row == sized[at].row &&
-	       compare_shapes(sized[at + run.count].shape, sized[at].shape) == 0)
+	       tare_compare_shapes(sized[at + run.count].shape, sized[at].shape) == 0)
 		groups |= UINT64_C(1)
 		          << (counted->counts[sized[at + run.count++].index].group % 64);
 	run.groups = __builtin_popcountll(groups);

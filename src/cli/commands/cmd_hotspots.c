@@ -73,8 +73,9 @@ static const struct sampled_api {
 
 static void say_why_not_sampled(const struct sampled_api *api, const struct tare_error *why)
 {
-	TARE_FREE char *refused =
-	    why->native && api ? api->refused((uint32_t)why->native, why->call) : NULL;
+	TARE_FREE char *refused = why->native && api && strcmp(why->api, "cuda") != 0
+	                              ? api->refused((uint32_t)why->native, why->call)
+	                              : NULL;
 	char text[700];
 
 	snprintf(text, sizeof text, "--timeline: n/a: %s", refused ? refused : why->message);

@@ -2,8 +2,11 @@
 #include "cli/devices/device_counters.h"
 
 #include "analysis/hotspots/levelzero_metrics.h"
+#include "analysis/hotspots/refused.h"
+#include "analysis/hotspots/roles.h"
 #include "backend/backend.h"
 #include "base/cleanup.h"
+#include "cli/devices/counters_trial.h"
 #include "cli/devices/device_select.h"
 #include "cli/terminal/terminal.h"
 #include "report/terminal/write.h"
@@ -45,6 +48,7 @@ static void ask_for_metrics(void)
 
 void tare_device_counters_prepare(void)
 {
+	tare_counters_trial_prepare();
 	if (tare_device_counters_begin())
 		ask_for_metrics();
 }
@@ -186,6 +190,65 @@ static void list(struct tare_text *text, const struct tare_settings *settings,
 	say_missing(text, &listing);
 }
 
+// CUPTI's errors that are about sampling alone: launches may be counted nevertheless.
+static bool is_of_sampling(const struct tare_error *why)
+{
+	static const int64_t codes[] = { 11, 14, 27 };
+
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+		if (strcmp(why->api, "cupti") == 0 && why->native == codes[i])
+			return true;
+	return false;
+}
+
+static void list_roles(struct tare_text *text)
+{
+	static const char *const units[] = { [TARE_COUNTER_UNIT_NS] = "ns",
+		                             [TARE_COUNTER_UNIT_PERCENT] = "%",
+		                             [TARE_COUNTER_UNIT_BYTES] = "bytes",
+		                             [TARE_COUNTER_UNIT_COUNT] = "number" };
+	struct tare_text_table *table = tare_text_table_new(text, 2);
+
+	tare_text_column(table, "of a kernel's launch", 0);
+	tare_text_column(table, "unit", 0);
+	for (enum tare_counter_role role = 0; role < TARE_COUNTER_ROLES; role++) {
+		if (!tare_counter_is_asked(role, false))
+			continue;
+		tare_text_row(table, TARE_STYLE_PLAIN);
+		tare_text_cell(table, "%s", tare_counter_roles[role].title);
+		tare_text_cell(table, "%s", units[tare_counter_roles[role].unit]);
+	}
+	tare_text_table_print(table);
+}
+
+// The driver lists nothing: whether it lets its counters be read is tried.
+static void try_to_sample(struct tare_text *text, const struct tare_device_entry *entry)
+{
+	struct tare_error why = { 0 };
+	int status = tare_counters_trial(entry->backend, entry->index, &why);
+	TARE_FREE char *refused = NULL;
+
+	if (status < 0 && strcmp(why.api, "cupti") == 0)
+		refused = tare_counters_refused((uint32_t)why.native, why.call);
+	if (status < 0 && !is_of_sampling(&why)) {
+		say_none(text, refused ? refused : why.message);
+		return;
+	}
+	if (status < 0)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
+		                    "Not over time (--timeline): %s. Launches of kernels may be "
+		                    "counted nevertheless: tare hotspots says so when it tries.",
+		                    refused ? refused : why.message);
+	else
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
+		                    "Its counters may be read, of launches (tare hotspots) and "
+		                    "over time (--timeline): it was tried.");
+	tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
+	                    "Asked for are these; what the chip lacks of them tare hotspots says "
+	                    "when it counts.");
+	list_roles(text);
+}
+
 int tare_device_counters(const struct tare_settings *settings, const struct tare_result *result,
                          FILE *file, struct tare_error *error)
 {
@@ -200,9 +263,11 @@ int tare_device_counters(const struct tare_settings *settings, const struct tare
 		                    entry->index, name->present ? name->text : "");
 		if (backend && backend->counters)
 			list(&text, settings, entry, backend);
+		else if (backend && backend->sampler)
+			try_to_sample(&text, entry);
 		else
-			say_none(&text, "tare lists counters of Level Zero's devices alone; "
-			                "`tare hotspots` reads those of CUDA's devices");
+			say_none(&text, "this API tells no counters: the same device may have them "
+			                "through CUDA or Level Zero");
 	}
 	if (!text.failed)
 		return TARE_EXIT_OK;

@@ -11,6 +11,43 @@ static uint64_t number_at(const char **text)
 	return number;
 }
 
+// Behind the number of launches: "@FROM-TO+FROM-TO...", ascending.
+static bool read_places(const char **text, struct counters_plan *plan,
+                        struct counters_kernel *kernel)
+{
+	kernel->first_place = plan->place_count;
+	for (char before = '@'; **text == before; before = '+') {
+		struct counters_place *place = &plan->places[plan->place_count];
+		if (plan->place_count == COUNTERS_MOST_PLACES)
+			return false;
+		++*text;
+		place->from = number_at(text);
+		if (*(*text)++ != '-')
+			return false;
+		place->to = number_at(text);
+		if (place->to < place->from)
+			return false;
+		plan->place_count++;
+		kernel->place_count++;
+	}
+	return true;
+}
+
+bool counters_plan_has(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                       uint64_t *index)
+{
+	uint64_t before = 0;
+	for (uint32_t i = 0; i < kernel->place_count; i++) {
+		const struct counters_place *place = &plan->places[kernel->first_place + i];
+		if (*index >= place->from && *index <= place->to) {
+			*index = before + *index - place->from;
+			return true;
+		}
+		before += place->to - place->from + 1;
+	}
+	return kernel->place_count == 0;
+}
+
 bool counters_plan_read(const char *text, struct counters_plan *plan)
 {
 	static const char replay[] = ",replay", open[] = ",open=";
@@ -30,7 +67,7 @@ bool counters_plan_read(const char *text, struct counters_plan *plan)
 		size_t length;
 		text++;
 		kernel->launches = number_at(&text);
-		if (*text++ != ' ')
+		if (!read_places(&text, plan, kernel) || *text++ != ' ')
 			return false;
 		length = strcspn(text, "\n");
 		kernel->graph = *text == '#';
@@ -116,6 +153,11 @@ static uint32_t nearest_group(const struct counters_kernel *kernel, uint32_t gro
 	return best;
 }
 
+void counters_plan_give_up(struct counters_kernel *kernel)
+{
+	atomic_store(&kernel->taken, UINT32_MAX / 2);
+}
+
 bool counters_has_turns(const struct counters_plan *plan, const struct counters_kernel *kernel,
                         uint32_t groups)
 {
@@ -126,9 +168,8 @@ bool counters_has_turns(const struct counters_plan *plan, const struct counters_
 bool counters_is_graphs_turn(const struct counters_plan *plan, const struct counters_kernel *graph,
                              uint32_t groups, uint64_t index, uint32_t current, uint32_t *group)
 {
-	uint64_t most = wanted(plan, graph, groups);
-	uint64_t from =
-	    graph->launches > most ? 1 + (graph->hash >> 16) % (graph->launches - most) : 0;
+	// Not the first, if there are others. From the second on, so that kernels come after it.
+	uint64_t from = graph->launches > wanted(plan, graph, groups);
 	*group = nearest_group(graph, groups, current);
 	return counters_has_turns(plan, graph, groups) && index >= from;
 }
@@ -157,6 +198,15 @@ bool counters_is_last(const struct counters_plan *plan, const struct counters_ke
 	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
 	uint64_t most = wanted(plan, kernel, groups);
 	return taken >= most || index + 1 >= next_part(kernel, most, taken).to;
+}
+
+bool counters_may_wait(const struct counters_plan *plan, const struct counters_kernel *kernel,
+                       uint32_t groups, uint64_t index)
+{
+	uint32_t taken = atomic_load_explicit(&kernel->taken, memory_order_relaxed);
+	uint64_t most = wanted(plan, kernel, groups);
+	// Twice as many as turns, for groups do not come in the order in which they are wanted.
+	return kernel->launches > index + 1 + 2 * (most - (taken < most ? taken : most));
 }
 
 bool counters_is_turn(const struct counters_plan *plan, const struct counters_kernel *kernel,

@@ -35,7 +35,9 @@ struct cuda_driver_calls {
 	cu_result (*cuMemGetAddressRange_v2)(cu_pointer *start, size_t *bytes, cu_pointer within);
 	cu_result (*cuCtxGetCurrent)(cu_context *context);
 	cu_result (*cuCtxGetDevice)(cu_device *device);
-	cu_result (*cuCtxSynchronize)(void); // recorded: only where that is kept from it
+	// recorded: only where that is kept from them
+	cu_result (*cuCtxSynchronize)(void);
+	cu_result (*cuStreamQuery)(cu_stream stream);
 };
 extern struct cuda_driver_calls cuda_driver; // members are NULL where the driver lacks them
 extern struct cupti_functions cuda_cupti;

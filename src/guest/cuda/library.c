@@ -76,7 +76,8 @@ void cuda_driver_open(const void *caller)
 		SYMBOL(cuCtxGetCurrent),         SYMBOL(cuCtxGetDevice),
 		SYMBOL(cuFuncGetParamInfo),      SYMBOL(cuKernelGetParamInfo),
 		SYMBOL(cuMemGetAddressRange_v2), SYMBOL(cuCtxSynchronize),
-		SYMBOL(cuDeviceGetCount),        SYMBOL(cuDeviceGetP2PAttribute),
+		SYMBOL(cuStreamQuery),           SYMBOL(cuDeviceGetCount),
+		SYMBOL(cuDeviceGetP2PAttribute),
 	};
 #undef SYMBOL
 	void *library = library_of(caller, cuda_library);

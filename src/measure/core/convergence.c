@@ -68,7 +68,7 @@ static void say_worst(const struct tare_run *run, char *text, size_t size)
 static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
 {
 	double better_s = better_budget_s(run);
-	char action[160], worst[96] = "", limited[96] = "";
+	char action[160], worst[96] = "", limited[96] = "", within[TARE_UNIT_TEXT + 8];
 
 	if (run->open_figures == 0)
 		snprintf(action, sizeof action,
@@ -89,10 +89,16 @@ static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
 	if (run->limited_figures > 0)
 		snprintf(limited, sizeof limited, "; %zu of them %s as sure as the clocks allow",
 		         run->limited_figures, run->limited_figures == 1 ? "is" : "are");
-	tare_result_warn(run->result, "not-converged", action,
-	                 "%zu of %zu figures did not converge to 1 %% in %s s%s%s",
-	                 run->open_figures + run->limited_figures, cells, budget, worst, limited);
-	if (better_s > 0)
+	if (run->samples)
+		snprintf(within, sizeof within, "%zu samples", run->samples);
+	else
+		snprintf(within, sizeof within, "%s s", budget);
+	tare_result_warn(run->result, "not-converged",
+	                 run->samples ? "a --budget in place of --samples measures until they do"
+	                              : action,
+	                 "%zu of %zu figures did not converge to 1 %% in %s%s%s",
+	                 run->open_figures + run->limited_figures, cells, within, worst, limited);
+	if (better_s > 0 && !run->samples)
 		tare_result_action_is_options(run->result, "not-converged");
 }
 

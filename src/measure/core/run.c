@@ -119,6 +119,8 @@ int tare_run_begin(struct tare_run *run, int64_t default_budget_ns, struct tare_
 		tare_topology_of_host(&run->result->host);
 	tare_labels_set_number(&run->result->parameters, "seed", (int64_t)run->seed);
 	tare_labels_set_number(&run->result->parameters, "budget_ns", run->budget_ns);
+	if (run->samples)
+		tare_labels_set_number(&run->result->parameters, "samples", (int64_t)run->samples);
 	warn_of_note(run);
 	return tare_result_status(run->result) < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }

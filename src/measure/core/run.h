@@ -22,6 +22,7 @@ struct tare_run {
 	const struct tare_facts *facts; // of that device
 	struct tare_result *result;     // gathers what is measured
 	int64_t budget_ns;              // for the whole command; 0: the command's default
+	size_t samples; // of each figure, whatever the budget; 0: as the budget allows
 	uint64_t seed;
 	tare_progress_function *progress; // NULL: none
 	void *progress_context;

@@ -177,6 +177,20 @@ static size_t choose_stride(int64_t limit_ns, size_t taken, int64_t taken_ns)
 	return sample_ns > 0 && sample_ns < every_ns ? (size_t)(every_ns / sample_ns) : 1;
 }
 
+// Whether a measurement ends before its next sample: it has as many as it may, or its time is over.
+static bool has_enough(struct sampler *sampler, size_t taken, int64_t limit_ns)
+{
+	const struct tare_run *run = sampler->run;
+	size_t most = run->samples ? run->samples : sampler->measurement->most_samples;
+
+	sampler->few = most && taken >= most;
+	if (run->samples)
+		return sampler->few;
+	return (taken > 0 && sampler->sampling_ns >= limit_ns) || sampler->few ||
+	       (run->simulated && taken >= NEXT_TO_NOTHING_MOST &&
+	        sampler->sampling_ns < NEXT_TO_NOTHING_NS * (int64_t)taken);
+}
+
 static int sample_until_done(struct sampler *sampler, struct tare_error *error)
 {
 	struct tare_run *run = sampler->run;
@@ -196,20 +210,15 @@ static int sample_until_done(struct sampler *sampler, struct tare_error *error)
 			status = -EINTR;
 			break;
 		}
-		if (taken > 0 && sampler->sampling_ns >= limit_ns)
-			break;
-		sampler->few = sampler->measurement->most_samples &&
-		               taken >= sampler->measurement->most_samples;
-		if (sampler->few)
-			break;
-		if (run->simulated && taken >= NEXT_TO_NOTHING_MOST &&
-		    sampler->sampling_ns < NEXT_TO_NOTHING_NS * (int64_t)taken)
+		if (has_enough(sampler, taken, limit_ns))
 			break;
 		status = take_sample(sampler, keep, error);
 		sampler->sampling_ns = tare_host_elapsed_ns(start, tare_run_now(run));
-		if ((taken & (taken + 1)) == 0 && taken >= 7 && !sampler->measurement->most_samples)
+		if ((taken & (taken + 1)) == 0 && taken >= 7 &&
+		    !sampler->measurement->most_samples && !run->samples)
 			stride = choose_stride(limit_ns, taken + 1, sampler->sampling_ns);
-		if (status == 0 && keep && all_settled(sampler, sampler->sampling_ns))
+		if (status == 0 && keep && all_settled(sampler, sampler->sampling_ns) &&
+		    !run->samples)
 			break;
 	}
 	return status;
@@ -327,7 +336,7 @@ static double needed_ns(const struct sampler *sampler)
 		if (cell->absent || cell->converged)
 			continue;
 		// Who limited the samples says so, and no budget would change it.
-		if (sampler->few)
+		if (sampler->few && !sampler->run->samples)
 			continue;
 		sampler->run->worst = fmax(sampler->run->worst, tare_cell_spread(cell));
 		sampler->run->without_interval += isnan(tare_cell_spread(cell));
@@ -368,7 +377,7 @@ static int measure_one(struct tare_run *run, struct tare_measurement *measuremen
 		if (sampler.series[i].rule.minimum_ns > sampler.share_ns / 4)
 			sampler.series[i].rule.minimum_ns = sampler.share_ns / 4;
 		// Few samples are too few for the time as well.
-		if (measurement->most_samples)
+		if (measurement->most_samples || run->samples)
 			sampler.series[i].rule.minimum_ns = 0;
 		sampler.series[i].rule.quantum = measurement->figures[i].quantum;
 	}
@@ -486,7 +495,7 @@ int tare_run_measure(struct tare_run *run, struct tare_measurement *measurements
 		}
 		if (run->between)
 			run->between(run->between_context);
-		if (budget_is_gone(run))
+		if (!run->samples && budget_is_gone(run))
 			mark_unmeasured(run, measurement, TARE_ABSENT_NO_TURN,
 			                "not measured: the budget ran out before its turn");
 		else

@@ -151,6 +151,18 @@ int peak_no_time(struct tare_error *error)
 	                 "the device's stamps say that it takes no time, however much it does");
 }
 
+// Where a profiler may look on: a launch that it counts seems longer. The shorter of two tells what
+// it takes.
+static int look_again(struct peak_task *task, int64_t *ps, struct tare_error *error)
+{
+	int64_t again = *ps;
+	int status = peak_launch(task, TARE_LIMIT_DEFAULT_NS, &again, error);
+
+	if (status == 0 && again > 0 && again < *ps)
+		*ps = again;
+	return status;
+}
+
 int peak_calibrate(struct peak_task *task, uint32_t least, struct tare_error *error)
 {
 	const struct peak *peak = task->peak;
@@ -168,6 +180,8 @@ int peak_calibrate(struct peak_task *task, uint32_t least, struct tare_error *er
 		struct tare_host_time begin = tare_device_now(peak->bench.device);
 		peak_set_turns(task, (uint32_t)turns);
 		status = peak_launch(task, TARE_LIMIT_DEFAULT_NS, &ps, error);
+		if (status == 0 && (double)ps >= enough && peak->run->samples)
+			status = look_again(task, &ps, error);
 		if (status == 0 && (double)ps >= enough)
 			break;
 		// One alone may be the machine's fault.

@@ -319,7 +319,8 @@ static int choose_shape(struct peak_task *task, struct tare_error *error)
 		const struct peak_shape *shape = shape_to_try(peak, i);
 		int64_t ps;
 		if (best_rate > 0 &&
-		    (tare_host_elapsed_ns(begun, tare_run_now(peak->run)) > peak->trial_ns ||
+		    (peak->run->samples ||
+		     tare_host_elapsed_ns(begun, tare_run_now(peak->run)) > peak->trial_ns ||
 		     tare_run_interrupted(peak->run)))
 			break;
 		if (!shape || !take_shape(task, shape))
@@ -381,7 +382,9 @@ int peak_survey_memory(struct peak *peak, struct tare_error *error)
 	int status;
 
 	peak->shape = shapes[0];
-	if (!peak->buffers[0])
+	// With so many samples wanted each run does the same: nothing is chosen by what takes how
+	// long.
+	if (!peak->buffers[0] || peak->run->samples)
 		return 0;
 	status = survey(peak, &ps, error);
 	if (status < 0)

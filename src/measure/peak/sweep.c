@@ -91,7 +91,7 @@ int peak_survey_sweep(struct peak *peak, struct tare_error *error)
 
 	peak->sweep_width = launches[0].width;
 	peak->sweep_group = launches[0].group_size;
-	for (size_t i = 0; peak->buffers[0] && i < LAUNCHES; i++) {
+	for (size_t i = 0; peak->buffers[0] && !peak->run->samples && i < LAUNCHES; i++) {
 		double rate;
 		int status;
 		// What suits a CPU does not suit a GPU: no need to try its kin.

@@ -344,6 +344,26 @@ static void add_ways_out(const struct tare_hotspot *hotspot, char text[HOTSPOT_T
 	}
 }
 
+// Said where they are more than a few odd ones.
+#define UNLIKE_WORTH 0.05
+static void add_unlike(const struct tare_counted_kernel *kernel, char text[HOTSPOT_TEXT])
+{
+	double part = (double)kernel->unlike_launches / (double)kernel->launches,
+	       of_time =
+	           kernel->total_ns ? (double)kernel->unlike_ns / (double)kernel->total_ns : 0;
+	char like[TARE_UNIT_TEXT];
+
+	if (!kernel->unlike_launches || (part < UNLIKE_WORTH && of_time < UNLIKE_WORTH))
+		return;
+	add(text,
+	    "%sIts launches differ: %llu of %llu, with %.0f %% of its time, are of another size or "
+	    "of less than half or more than twice the time of the others, which take %s. The "
+	    "others are judged.",
+	    text[0] ? " " : "", (unsigned long long)kernel->unlike_launches,
+	    (unsigned long long)kernel->launches, 100 * of_time,
+	    tare_format_ns((double)kernel->like_ns, like));
+}
+
 const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char text[HOTSPOT_TEXT])
 {
 	const struct tare_kernel_verdict *verdict = &hotspot->verdict;
@@ -361,6 +381,7 @@ const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char t
 		add(text, ".");
 	}
 	add_ways_out(hotspot, text);
+	add_unlike(hotspot->kernel, text);
 	if (hotspot->kernel->other_sizes)
 		add(text,
 		    "%sIts launches differ in size: those of one size are judged, %llu counted "
@@ -373,7 +394,7 @@ const char *tare_hotspot_margin_words(const struct tare_hotspot *hotspot, char t
 		    "about "
 		    "the counted ones.",
 		    text[0] ? " " : "", tare_format_ns(hotspot->duration_ns, counted),
-		    tare_format_ns((double)hotspot->kernel->mean_ns, recorded));
+		    tare_format_ns((double)tare_counted_recorded_ns(hotspot->kernel), recorded));
 	if (hotspot->kernel->replayed)
 		add(text,
 		    "%sSome launches were run more than once to count them: their memory was "

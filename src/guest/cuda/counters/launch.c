@@ -19,6 +19,8 @@ static _Atomic int64_t spent_ns;   // by counting, of an open plan, and since wh
 static int64_t began_ns;
 // An open plan may spend so much, or that part of the time until then. What a launch takes at most.
 enum { SPEND_MS = 3000, SPEND_PART = 30, TURN_MS = 120 };
+// For how long the work before a launch is waited for.
+enum { REST_MS = 1000 };
 
 // The launch that is being counted, of whoever has `taken`.
 static struct counted_launch {
@@ -178,18 +180,34 @@ static bool may_spend(void)
 	       atomic_load(&spent_ns) + TURN_MS * INT64_C(1000000) < (part > most ? part : most);
 }
 
-// Whether a graph whose launches are being counted has more turns.
-static bool graphs_have_turns(uint32_t groups)
+// Whether a graph whose launches are being counted (`are_begun`), or are to be, has more turns.
+static bool graphs_have_turns(uint32_t groups, bool are_begun)
 {
 	for (uint32_t i = 0; i < plan.count; i++)
-		if (plan.kernels[i].graph && atomic_load(&plan.kernels[i].taken) &&
+		if (plan.kernels[i].graph &&
+		    (atomic_load(&plan.kernels[i].taken) > 0) == are_begun &&
 		    counters_has_turns(&plan, &plan.kernels[i], groups))
 			return true;
 	return false;
 }
 
-// Kernels and graphs take profilers of their own, and a change takes its time: while graphs are
-// counted, kernels wait as long as they can.
+// Kernels and graphs take profilers of their own, and a change takes its time. So kernels wait
+// while graphs are counted, as long as their launches last. They wait for graphs to begin, too,
+// until the end of their first part.
+static bool waits_for_graphs(const struct counters_session *session,
+                             const struct counters_kernel *kernel, uint64_t index, bool of_graphs)
+{
+	uint32_t groups = session->arrangement.count;
+	if (left_meanwhile >= MOST_LEFT || (!of_graphs && session->use) ||
+	    !session->arrangement.joined)
+		return false;
+	if (!of_graphs)
+		return graphs_have_turns(groups, false) &&
+		       !counters_is_last(&plan, kernel, groups, index);
+	return graphs_have_turns(groups, true) && (session->changes >= MOST_CHANGES ||
+	                                           counters_may_wait(&plan, kernel, groups, index));
+}
+
 static bool is_turn(const struct counters_session *session, const struct counters_kernel *kernel,
                     uint64_t index, uint32_t *group)
 {
@@ -201,16 +219,51 @@ static bool is_turn(const struct counters_session *session, const struct counter
 		                               of_graphs ? session->group : 0, group);
 	if (!counters_is_turn(&plan, kernel, groups, index, of_graphs ? 0 : session->group, group))
 		return false;
-	if (!of_graphs || !graphs_have_turns(groups) || left_meanwhile >= MOST_LEFT ||
-	    (session->changes < MOST_CHANGES && counters_is_last(&plan, kernel, groups, index)))
+	if (!waits_for_graphs(session, kernel, index, of_graphs))
 		return true;
 	left_meanwhile++;
 	return false;
 }
 
+// To count a launch the work before it must end. That may wait for what the program does after the
+// launch (a gate that it opens), so we wait for a limited time. The program has not called this: it
+// is no record.
+static bool comes_to_rest(struct guest_thread *thread, cu_stream stream)
+{
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	int64_t until_ns = now_ns() + REST_MS * INT64_C(1000000);
+	bool rests = !cuda_driver.cuStreamQuery;
+	while (!rests) {
+		rests = cuda_driver.cuStreamQuery(stream) != ABI_NOT_READY;
+		if (rests || now_ns() >= until_ns)
+			break;
+		nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+	}
+	guest_aside_end(thread, aside);
+	return rests;
+}
+
+// Begins to count; the thread's launch.
+static void start(struct guest_thread *thread, const struct cupti_call *told,
+                  const struct cuda_function *function, cu_stream stream)
+{
+	if (!comes_to_rest(thread, stream)) {
+		now.result = ABI_NOT_READY;
+		now.where = "cuStreamQuery (the work before it did not end within a second)";
+		// It would be so again.
+		counters_plan_give_up(now.kernel);
+		return;
+	}
+	now.given = !now.graph &&
+	            counters_given_bytes(told, function, cuda_launch_of(told, function).function,
+	                                 &now.given_bytes);
+	now.result = counters_session_start(now.session, now.group, now.graph, &now.where);
+	now.open = now.result == ABI_CUPTI_SUCCESS;
+}
+
 static void count(struct guest_thread *thread, const struct cupti_call *told,
                   const struct cuda_function *function, struct counters_kernel *kernel,
-                  uint64_t index, uint64_t number)
+                  cu_stream stream, uint64_t index, uint64_t number)
 {
 	struct counters_session *session;
 	uint32_t group = 0;
@@ -233,14 +286,10 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		.group = group,
 		.graph = graph ? counters_graph_number(cuda_parameter(told, 0)) : 0,
 	};
-	now.given =
-	    !graph && counters_given_bytes(told, function, cuda_launch_of(told, function).function,
-	                                   &now.given_bytes);
-	now.result = counters_session_start(session, now.group, graph, &now.where);
-	now.open = now.result == ABI_CUPTI_SUCCESS;
-	atomic_store(&owner, thread);
 	// One that fails takes its turn, too: none is tried for ever.
 	atomic_fetch_add(&kernel->taken, 1);
+	start(thread, told, function, stream);
+	atomic_store(&owner, thread);
 	if (now.group < COUNTERS_MOST_GROUPS)
 		kernel->of_group[now.group]++;
 }
@@ -279,12 +328,14 @@ void counters_launch_begins(struct guest_thread *thread, const struct cupti_call
 		write_left(thread, kernel, TARE_LEFT_COOPERATIVE, launch.function);
 		return;
 	}
+	if (!counters_plan_has(&plan, kernel, &index))
+		return;
 	// A capture elsewhere in the process would be broken by what a profiler asks of the driver.
 	if (others || given_up || atomic_load(&cuda_captures) > 0 || !take())
 		return;
 	aside = guest_aside_begin(thread, TARE_TRACE_CUDA);
 	from_ns = now_ns();
-	count(thread, told, function, kernel, index, number);
+	count(thread, told, function, kernel, launch.stream, index, number);
 	atomic_fetch_add(&spent_ns, now_ns() - from_ns);
 	guest_aside_end(thread, aside);
 }
