@@ -54,8 +54,7 @@ double tare_lengths_quantile(struct tare_lengths *lengths, double p)
 	double place = p * (double)(lengths->count - 1);
 	size_t k = (size_t)place;
 	struct tare_ranks ranks = tare_ranks_of(narrow_at, lengths->narrow, lengths->count, k);
-	return (double)ranks.at +
-	       (place - (double)k) * ((double)ranks.next - (double)ranks.at);
+	return (double)ranks.at + (place - (double)k) * ((double)ranks.next - (double)ranks.at);
 }
 
 void tare_lengths_free(struct tare_lengths *lengths)

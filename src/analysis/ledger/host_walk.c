@@ -353,10 +353,9 @@ static void leap(const struct ledger_hosts *hosts, const struct host_thread *thr
 	while (cursor->now_ns < end_ns && cursor->command_enter_ns != cursor->call_enter_ns) {
 		int64_t enter_ns, exit_ns;
 		enum tare_host_state state;
-		bool leapt =
-		    cursor->command_enter_ns < cursor->call_enter_ns
-		        ? leap_command(hosts, cursor, end_ns, &enter_ns, &exit_ns, &state)
-		        : leap_call(hosts, cursor, end_ns, &enter_ns, &exit_ns, &state);
+		bool leapt = cursor->command_enter_ns < cursor->call_enter_ns
+		                 ? leap_command(hosts, cursor, end_ns, &enter_ns, &exit_ns, &state)
+		                 : leap_call(hosts, cursor, end_ns, &enter_ns, &exit_ns, &state);
 		if (!leapt)
 			break;
 		if (enter_ns > cursor->now_ns) {

@@ -103,8 +103,8 @@ struct tare_like_sums {
 	uint64_t count, timed;   // timed: as tare_command_timed
 	int64_t call_ns, run_ns; // of all calls; of all that are timed
 	int64_t longest_call_ns;
-	int64_t enter_ns;        // when the first call of them began
-	int64_t last_ns;         // when the last of them ended, or its call if it is not timed
+	int64_t enter_ns; // when the first call of them began
+	int64_t last_ns;  // when the last of them ended, or its call if it is not timed
 };
 
 // The commands of a recording, which knows how many there are. Read them by TARE_COMMAND.

@@ -73,8 +73,9 @@ struct load_commands {
 	size_t row_room, like_room, whole_room;
 	struct tare_id_map like_of; // by content
 	uint32_t recent[LOADING_RECENT];
-	uint32_t last;                  // that the last row has: the next often has the same
-	// What one becomes with a stack, of the latest; `becomes` is 1 more than the index, 0: none.
+	uint32_t last; // that the last row has: the next often has the same
+	// What one becomes with a stack, of the latest; `becomes` is 1 more than the index, 0:
+	// none.
 	struct load_sited {
 		uint32_t like, stack, becomes;
 	} sited[LOADING_RECENT];
@@ -143,13 +144,13 @@ struct loading {
 	struct tare_id_map track_of;
 	struct load_last last_queue, last_function, last_shape, last_stack;
 	struct load_last last_tracks[LOADING_TRACKS]; // by their lowest bits
-	struct tare_id_map pending;    // commands without times, by track and number
-	struct tare_id_map event_of;   // the latest command of an event handle
-	struct tare_id_map stack_of;   // by id
-	struct tare_id_map script_of;  // by frame
-	struct tare_id_map part_of;    // sub-devices by their device and number
-	struct tare_id_map counted_of; // commands whose counters come later
-	uint64_t counted_identity;     // whose values follow
+	struct tare_id_map pending;                   // commands without times, by track and number
+	struct tare_id_map event_of;                  // the latest command of an event handle
+	struct tare_id_map stack_of;                  // by id
+	struct tare_id_map script_of;                 // by frame
+	struct tare_id_map part_of;                   // sub-devices by their device and number
+	struct tare_id_map counted_of;                // commands whose counters come later
+	uint64_t counted_identity;                    // whose values follow
 	uint32_t counted_command;
 	struct tare_id_map contents_of; // commands whose contents may be told, by track and number
 	// of the stack whose parts are coming, and frames that it lacks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues: how busy, how deep, how long until a command starts, and what their gaps were. The commands
-// of most queues start and end in the order in which they were enqueued: one walk over all of them
-// is enough. Those of the others are sorted.
+// Queues: how busy, how deep, how long until a command starts, and what their gaps were. The
+// commands of most queues start and end in the order in which they were enqueued: one walk over all
+// of them is enough. Those of the others are sorted.
 #include "analysis/core/lengths.h"
 #include "analysis/recording/intervals.h"
 #include "analysis/tables/internal.h"
@@ -31,9 +31,9 @@ struct queue {
 	struct tare_queue_row *row;
 	struct tables_span busy; // without a pause so far
 	bool any;
-	bool sorted;           // its commands are not in order: they are to be sorted
-	size_t gap, gap_end;   // the ledger's gaps of its device that lie ahead
-	int64_t start_ns;      // of the last command
+	bool sorted;         // its commands are not in order: they are to be sorted
+	size_t gap, gap_end; // the ledger's gaps of its device that lie ahead
+	int64_t start_ns;    // of the last command
 	struct ends ends;
 	uint64_t begun;
 	int64_t first_ns;
@@ -133,9 +133,8 @@ static void add_execution(const struct gathering *g, struct queue *queue, struct
 	}
 	end_busy(queue);
 	if (queue->any) {
-		queue->row->gaps_ns =
-		    tables_add(queue->row->gaps_ns,
-		               tables_inside_ns(g->context, queue->busy.to, span.from));
+		queue->row->gaps_ns = tables_add(
+		    queue->row->gaps_ns, tables_inside_ns(g->context, queue->busy.to, span.from));
 		add_causes(g, queue, queue->busy.to, span.from);
 	}
 	queue->busy = span;
@@ -312,8 +311,7 @@ static int find_depths(struct gathering *g)
 	}
 	for (size_t i = 0; i < recording->queue_count; i++)
 		if (g->queues[i].sorted && g->queues[i].begun > 0)
-			tell_depth(g, &g->queues[i],
-			           g->spans[g->first[i] + g->count[i] - 1].from);
+			tell_depth(g, &g->queues[i], g->spans[g->first[i] + g->count[i] - 1].from);
 	return 0;
 }
 

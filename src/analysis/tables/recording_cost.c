@@ -248,8 +248,7 @@ static bool is_plain(struct sum *sum, const struct tables_context *context)
 		uint32_t process = tables_process(recording, command.thread);
 		if (is_levelzero(recording, process))
 			return false;
-		bool costs = is_priced(recording, &command) &&
-		             process < recording->process_count &&
+		bool costs = is_priced(recording, &command) && process < recording->process_count &&
 		             cost_of(recording, &command) != TARE_DRIVER_COST_COUNT &&
 		             recording->processes[process].driver_rounds != 0;
 		add_priced(&once, recording, &command, process);

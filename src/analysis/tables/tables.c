@@ -247,8 +247,7 @@ int tare_tables_compute(const struct tare_recording *recording, const struct tar
 {
 	struct tare_tables_begun *begun;
 	*tables = (struct tare_tables){ 0 };
-	int code =
-	    tare_tables_begin(recording, view, ceilings, ceiling_count, &begun, error);
+	int code = tare_tables_begin(recording, view, ceilings, ceiling_count, &begun, error);
 	return code ? code : tare_tables_finish(begun, ledgers, tables, error);
 }
 
