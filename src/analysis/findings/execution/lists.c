@@ -267,7 +267,9 @@ static bool waits(const struct evaluation *evaluation, uint32_t command)
 // The idle gaps behind launches that wait.
 struct waiting {
 	struct gap_sum sum;
-	double woken_ns; // of them before the launch has returned
+	double returned_ns; // of them before the launch has returned
+	double woken_ns;    // of that for certain
+	double run_ns;      // of those kernels
 	struct {
 		uint64_t gaps;
 		double least_ns; // the shortest
@@ -293,6 +295,8 @@ static void add_waiting(struct evaluation *evaluation, const struct ledger_worki
 	       *least_ns = &waiting->of_device[device].least_ns;
 	*least_ns = waiting->of_device[device].gaps++ ? fmin(*least_ns, gap_ns) : gap_ns;
 	evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &waiting->sum);
+	waiting->returned_ns += fmin(part_ns, return_ns);
+	waiting->run_ns += (double)(before->end_ns - before->start_ns);
 	waiting->woken_ns +=
 	    fmin(part_ns,
 	         fmax(0, return_ns - (double)evaluation_residual_ns(evaluation, TARE_NO_INDEX)));
@@ -308,6 +312,13 @@ static double promised_ns(const struct waiting *waiting, size_t device_count)
 	for (size_t i = 0; i < device_count; i++)
 		left_ns -= waiting->of_device[i].least_ns * (double)waiting->of_device[i].gaps;
 	return fmin(waiting->woken_ns, fmax(0, left_ns));
+}
+
+// Behind its return the host issues the next one, which then takes as long as before, but beside
+// the device's work: of that no more is saved than the work lasts.
+static double saved_ns(const struct waiting *waiting, double idle_ns)
+{
+	return fmin(idle_ns, waiting->returned_ns + waiting->run_ns);
 }
 
 int finding_synchronous_launches(struct evaluation *evaluation, struct tare_error *error)
@@ -336,7 +347,8 @@ int finding_synchronous_launches(struct evaluation *evaluation, struct tare_erro
 			            TARE_COMMAND(recording, previous[gap->command]), &draft,
 			            &waiting);
 	}
-	if (sum->gaps < FEWEST_LAUNCHES || !finding_matters(evaluation, TARE_NO_INDEX, sum->ns,
+	double cost_ns = saved_ns(&waiting, sum->ns);
+	if (sum->gaps < FEWEST_LAUNCHES || !finding_matters(evaluation, TARE_NO_INDEX, cost_ns,
 	                                                    evaluation_edges(evaluation, sum->gaps),
 	                                                    sum->gaps, sum->gaps, WAITING_SHARE)) {
 		finding_drop(&draft);
@@ -359,6 +371,7 @@ int finding_synchronous_launches(struct evaluation *evaluation, struct tare_erro
 	finding_figure(&draft, "idle_ns", sum->ns, "device timestamp");
 	finding_figure(&draft, "return_ns", waiting.woken_ns, "device timestamp");
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
-	finding_cost(&draft, promised_ns(&waiting, recording->device_count), sum->ns, sum->high_ns);
+	finding_cost(&draft, promised_ns(&waiting, recording->device_count), cost_ns,
+	             saved_ns(&waiting, sum->high_ns));
 	return finding_raise(&draft);
 }

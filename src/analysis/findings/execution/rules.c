@@ -17,9 +17,9 @@ const struct finding_rule finding_rules_work[] = {
 	{ { "synchronous-launches",
 	    "launches wait for their kernels, and the device idles until the next",
 	    "16 launches; 5 % of the working part",
-	    "idle behind such kernels: host in API calls, dispatch; low: before the call has "
-	    "returned, "
-	    "and not the shortest such gap each time",
+	    "idle behind such kernels: host in API calls, dispatch; of it behind the return no "
+	    "more than the kernels run; low: before the call has returned, and not the shortest "
+	    "such gap each time",
 	    "pairs_levelzero synchronous-launches raise",
 	    "pairs_levelzero synchronous-launches silent" },
 	  FINDING_NEEDS_TIMES,

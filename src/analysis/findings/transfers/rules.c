@@ -16,7 +16,7 @@ const struct finding_rule finding_rules_transfers[] = {
 	    "2 copies of 4 KB or more; 10 % of the working part; transfers-dominate is not said "
 	    "then",
 	    "copies' time that nothing else hides; low: half of it; high: and their calls, where "
-	    "they block",
+	    "they block, without what they wait for",
 	    PAIR("zero-copy") },
 	  FINDING_NEEDS_TIMES,
 	  finding_zero_copy },

@@ -20,7 +20,9 @@ enum { LEAST_BYTES = 4096, FEWEST = 2 };
 
 struct zero_copy {
 	uint64_t copies;
-	double bytes, alone_ns, call_ns;
+	double bytes, alone_ns;
+	double beside_ns; // inside calls that block, beside the copy and what it waited for
+	int64_t done_ns;  // until then the device worked on what was before
 };
 
 static bool shares_memory(const struct tare_recording *recording, uint32_t device)
@@ -55,12 +57,15 @@ static void add(struct zero_copy *sum, struct finding_draft *draft, uint32_t at,
 	const struct tare_recorded_command *command =
 	    TARE_COMMAND(draft->evaluation->recording, at);
 	bool blocking = command->flags & TARE_COMMAND_BLOCKING && !tare_command_is_run(command);
-	int64_t call_ns = blocking ? command->exit_ns - command->enter_ns : 0;
-	int64_t rest_ns = call_ns - (command->end_ns - command->start_ns);
+	if (blocking) {
+		int64_t ready_ns =
+		    sum->done_ns > command->enter_ns ? sum->done_ns : command->enter_ns;
+		sum->beside_ns += fmax(0, (double)(command->start_ns - ready_ns)) +
+		                  fmax(0, (double)(command->exit_ns - command->end_ns));
+	}
 	sum->copies++;
 	sum->bytes += (double)command->amount;
 	sum->alone_ns += (double)alone_ns;
-	sum->call_ns += (double)alone_ns + (double)(rest_ns > 0 ? rest_ns : 0);
 	finding_claim(draft, command->start_ns, command->end_ns);
 	if (blocking)
 		finding_claim(draft, command->enter_ns, command->exit_ns);
@@ -75,9 +80,12 @@ static int add_up(struct evaluation *evaluation, const bool *copies, uint32_t de
 	int code = finding_alone_open(evaluation, copies, &alone);
 	for (size_t i = 0; i < evaluation->order_count && !code; i++) {
 		uint32_t at = evaluation->order[i];
-		if (copies[at] &&
-		    tare_command_device(recording, TARE_COMMAND(recording, at)) == device)
+		int64_t end_ns = TARE_COMMAND(recording, at)->end_ns;
+		if (tare_command_device(recording, TARE_COMMAND(recording, at)) != device)
+			continue;
+		if (copies[at])
 			add(sum, draft, at, finding_alone_ns(&alone, TARE_COMMAND(recording, at)));
+		sum->done_ns = end_ns > sum->done_ns ? end_ns : sum->done_ns;
 	}
 	finding_alone_close(&alone);
 	return code;
@@ -86,7 +94,7 @@ static int add_up(struct evaluation *evaluation, const bool *copies, uint32_t de
 static int evaluate(struct evaluation *evaluation, const bool *copies, uint32_t device)
 {
 	struct finding_draft draft;
-	struct zero_copy sum = { 0 };
+	struct zero_copy sum = { .done_ns = INT64_MIN };
 	char ns[TARE_UNIT_TEXT], bytes[TARE_UNIT_TEXT];
 	finding_begin(evaluation, &draft, "zero-copy");
 	int code = add_up(evaluation, copies, device, &sum, &draft);
@@ -110,7 +118,7 @@ static int evaluate(struct evaluation *evaluation, const bool *copies, uint32_t 
 	finding_figure(&draft, "copies", (double)sum.copies, "counted");
 	finding_figure(&draft, "bytes", sum.bytes, "counted");
 	finding_figure(&draft, "alone_ns", sum.alone_ns, "device timestamp");
-	finding_cost(&draft, SURE_PART * sum.alone_ns, sum.alone_ns, sum.call_ns);
+	finding_cost(&draft, SURE_PART * sum.alone_ns, sum.alone_ns, sum.alone_ns + sum.beside_ns);
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	draft.finding.device = device;
 	// That so much is copied is said once, with what to do about it here.

@@ -332,6 +332,8 @@ static void copies_in_one_memory_need_not_be(void **state)
 		{ true, false, 4, COPIES(.bytes = 4096), true },
 		{ true, false, 4, COPIES(.bytes = 4095), false },
 		{ true, false, 4, COPIES(.work_ns = 35000000), true },
+		// Kernels that they wait for are none of theirs.
+		{ true, false, 4, COPIES(.before_ns = 300000), true },
 		{ true, false, 4, COPIES(.work_ns = 37000000), false },
 	};
 	(void)state;
