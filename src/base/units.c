@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,5 +221,19 @@ const char *tare_format_hz_without(double hz, double like_hz, char text[TARE_UNI
 	if (!isfinite(hz) || !isfinite(like_hz) || scale(&scaled, 4) != scale(&like_hz, 4))
 		return tare_format_hz(hz, text);
 	snprintf(text, TARE_UNIT_TEXT, "%.20s", tare_format_significant(scaled, 3, number));
+	return text;
+}
+
+const char *tare_format_grouped(uint64_t number, char text[TARE_UNIT_TEXT])
+{
+	char digits[24];
+	size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0 && (count - i) % 3 == 0)
+			text[used++] = ',';
+		text[used++] = digits[i];
+	}
+	text[used] = '\0';
 	return text;
 }

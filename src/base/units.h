@@ -23,6 +23,9 @@ int tare_parse_seconds(const char *text, int64_t *ns, struct tare_error *error);
 // "8 KB", "1 MB", "1.5 GB", "12345 B": exact where it can be, else three significant digits.
 const char *tare_format_bytes(uint64_t bytes, char text[TARE_UNIT_TEXT]);
 
+// 81204 as "81,204".
+const char *tare_format_grouped(uint64_t number, char text[TARE_UNIT_TEXT]);
+
 // "22 ns", "2.85 µs", "43.9 ms", "12.4 s": three significant digits.
 const char *tare_format_ns(double ns, char text[TARE_UNIT_TEXT]);
 

@@ -34,7 +34,7 @@ struct guest_api {
 	void (*harvest)(void);
 
 	// How many calls of the program have reached the API's wrappers in this process, recorded
-	// or not.
+	// or not. NULL: as many as its threads have counted (guest_count_call).
 	uint64_t (*calls)(void);
 
 	// In the child of a fork, from the handler of fork(2), when the core has let go of the
@@ -58,6 +58,50 @@ static inline uint64_t guest_api_head(enum tare_trace_api api, enum tare_trace_t
 	return tare_trace_head((uint8_t)type, (uint8_t)api, detail, 0);
 }
 
+// ---- threads
+
+// What a folder keeps of a thread begins with this.
+struct guest_api_thread {
+	_Atomic uint64_t calls;  // of the program, that have reached the wrappers
+	uint64_t defining_ticks; // when what it defines came to be; 0: when it is defined
+	struct guest_api_thread *following;
+};
+// Gives a thread `bytes` of zeroed memory for `api`. False: there is none.
+bool guest_api_thread_make(struct guest_thread *thread, enum tare_trace_api api, size_t bytes);
+// All that were ever made for `api`; the child of a fork begins with no calls in them. `mine` is a
+// pointer to the folder's structure, in which the above is `shared`.
+struct guest_api_thread *guest_api_threads(enum tare_trace_api api);
+#define GUEST_API_THREADS(mine, api)                                                               \
+	for ((mine) = (void *)guest_api_threads(api); (mine);                                      \
+	     (mine) = (void *)(mine)->shared.following)
+static inline void guest_count_call(struct guest_api_thread *mine)
+{
+	atomic_store_explicit(&mine->calls,
+	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
+	                      memory_order_relaxed);
+}
+
+// ---- definitions
+
+// Write an OBJECT, a FACT or a CHANGE, at this thread's defining_ticks; an OBJECT at `ticks`,
+// unless those are 0.
+void guest_define_object(enum tare_trace_api api, uint64_t ticks, enum tare_trace_object_kind kind,
+                         const void *handle, const void *parent, const void *device,
+                         uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number);
+void guest_define_fact(enum tare_trace_api api, enum tare_trace_fact fact, const void *object,
+                       uint64_t value, const void *device, uint32_t text);
+void guest_define_change(enum tare_trace_api api, enum tare_trace_change change, const void *object,
+                         uint64_t from, uint64_t to);
+// Whether a handle was not yet defined in the file of this process, which the caller does now,
+// outside of the lock that he holds. Of more than there is room for it is always true.
+struct guest_defined {
+	uint32_t count;
+	struct {
+		const void *handle;
+		uint32_t process;
+	} of[32];
+};
+bool guest_defines_first(struct guest_defined *defined, const void *handle);
 // Writes the FUNCTION record of a number that is below GUEST_FUNCTIONS.
 void guest_define_function(enum tare_trace_api api, uint32_t number, const char *name,
                            enum tare_trace_role role);

@@ -4,6 +4,7 @@
 // subscriber, which keeps other tools' records apart from these.
 #include "time/engines.h"
 
+#include "backend/cuda/cupti/engines.h"
 #include "guest/cuda/cupti_places.h"
 
 #include <dlfcn.h>
@@ -11,7 +12,6 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static const struct tare_time_symbol symbols[] = {
 #define REQUIRED(name, parameters) { #name, offsetof(struct cupti_functions, name), false },
@@ -20,21 +20,6 @@ static const struct tare_time_symbol symbols[] = {
 #undef REQUIRED
 #undef OPTIONAL
 };
-
-// The first `needed` ones must be there. Engines' records have their call (correlation) only while
-// calls are recorded too.
-static const struct {
-	cupti_kind kind;
-	bool needed;
-} kinds[] = {
-	{ ABI_CUPTI_KIND_EXTERNAL_CORRELATION, true },
-	{ ABI_CUPTI_KIND_DRIVER, true },
-	{ ABI_CUPTI_KIND_CONCURRENT_KERNEL, true },
-	{ ABI_CUPTI_KIND_MEMCPY, true },
-	{ ABI_CUPTI_KIND_MEMSET, true },
-	{ ABI_CUPTI_KIND_MEMCPY_PEER, false },
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 static struct {
 	pthread_mutex_t lock;
@@ -160,45 +145,24 @@ static int subscribe(struct tare_time_error *error)
 	return result == ABI_CUPTI_SUCCESS ? 0 : refused("cuptiSubscribe", result, error);
 }
 
-// Flushed on both sides: nothing promises that records of a kind outlive its end.
 static void stop(void)
 {
-	cupti.call.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
-	for (size_t i = 0; i < KINDS; i++)
-		cupti.call.cuptiActivityDisable(kinds[i].kind);
-	cupti.call.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
-	cupti.call.cuptiUnsubscribe(cupti.subscriber);
+	tare_cupti_end(&cupti.call, cupti.subscriber);
 	tare_time_records_end();
-}
-
-static uint64_t host_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static int start(struct tare_time_error *error)
 {
-	const char *name = "cuptiActivityRegisterCallbacks";
+	const char *name;
 	cupti_result result;
 	int status = subscribe(error);
 
 	if (status < 0)
 		return status;
 	tare_time_records_begin(&cupti.call);
-	// Before any kind is enabled: that decides the clock of the records.
-	result = cupti.call.cuptiActivityRegisterTimestampCallback(host_clock);
+	result = tare_cupti_records_to(&cupti.call, tare_time_records_completed, &name);
 	if (result == ABI_CUPTI_SUCCESS)
-		result = cupti.call.cuptiActivityRegisterCallbacks(tare_time_records_requested,
-		                                                   tare_time_records_completed);
-	for (size_t i = 0; i < KINDS && result == ABI_CUPTI_SUCCESS; i++) {
-		name = "cuptiActivityEnable";
-		result = cupti.call.cuptiActivityEnable(kinds[i].kind);
-		if (!kinds[i].needed)
-			result = ABI_CUPTI_SUCCESS;
-	}
+		result = tare_cupti_enable(&cupti.call, false, &name);
 	if (result == ABI_CUPTI_SUCCESS)
 		return 0;
 	status = refused(name, result, error);

@@ -3,11 +3,11 @@
 // of CUPTI's.
 #include "time/engines.h"
 
+#include "backend/cuda/cupti/engines.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#define BUFFER_BYTES ((size_t)1 << 20)
-#define BUFFER_ALIGNMENT 8
 // The last commands of all streams that are remembered.
 #define WORKS 65536
 
@@ -103,33 +103,16 @@ void tare_time_records_end(void)
 	pthread_mutex_unlock(&records.lock);
 }
 
-void tare_time_records_requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
-{
-	*buffer = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
-	*bytes = *buffer ? BUFFER_BYTES : 0;
-	*most_records = 0; // as many as fit
-}
-
 void tare_time_records_completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
                                  size_t valid_bytes)
 {
-	cupti_record *record = NULL;
-	size_t dropped = 0;
-
 	(void)context;
 	(void)stream;
 	(void)bytes;
 	pthread_mutex_lock(&records.lock);
-	while (buffer && valid_bytes &&
-	       records.call.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
-	           ABI_CUPTI_SUCCESS)
-		keep(record);
-	if (!buffer || (records.call.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) ==
-	                    ABI_CUPTI_SUCCESS &&
-	                dropped))
+	if (tare_cupti_read(&records.call, buffer, valid_bytes, keep) || !buffer)
 		records.lost_id = records.last_id;
 	pthread_mutex_unlock(&records.lock);
-	free(buffer);
 }
 
 void tare_time_engines_add(struct tare_time_engines *engines)

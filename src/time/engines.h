@@ -45,7 +45,6 @@ void tare_time_engines_flush(void);
 
 // Readers of CUPTI's buffers; `call` is for them.
 void tare_time_records_begin(const struct cupti_functions *call);
-void tare_time_records_requested(uint8_t **buffer, size_t *bytes, size_t *most_records);
 void tare_time_records_completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
                                  size_t valid_bytes);
 void tare_time_records_end(void);

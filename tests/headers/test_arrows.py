@@ -46,10 +46,10 @@ ROOMS = {
     },
     "guest": {
         "": set(), "file": {""}, "life": {""}, "python": {""}, "stack": {"", "python"}, "phase": {""}, "count": {""},
-        "calibrate": {"", "stack"}, "opencl": {"", "stack", "calibrate"}, "levelzero": {"", "stack", "calibrate"},
+        "calibrate": {"", "stack"}, "layer": {""}, "opencl": {"", "stack", "calibrate", "layer"}, "levelzero": {"", "stack", "calibrate"},
         "levelzero/counters": {"", "count", "levelzero"}, "levelzero/stub": {""},
-        "cuda": {"", "stack", "cuda/front", "cuda/counters"}, "cuda/counters": {"", "count", "cuda"}, "cuda/front": set(),
-        "blocks": {""}, "samples": {"cuda"},
+        "cuda": {"", "stack", "calibrate", "cuda/front", "cuda/counters"}, "cuda/counters": {"", "count", "cuda"}, "cuda/front": set(),
+        "blocks": {"", "layer"}, "samples": {"cuda"},
     },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
                "result": {"", "terminal", "core"}, "run": {"", "terminal", "core", "tables"},
@@ -75,10 +75,10 @@ NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 # Declarations of a vendor's interface, which include nothing of ours. libtare takes the stopping rule and
 # how numbers and texts are written, too: files that stand on nothing but base.
 ABI = {"analysis": {"guest/levelzero/counters/metrics.def"},
-       "backend": {"guest/levelzero/counters/metric.h"},
+       "backend": {"guest/levelzero/counters/metric.h", "guest/cuda/cupti_places.h"},
        "guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti_profiler_abi.h", "backend/cuda/cupti_pc_sampling_abi.h",
                   "backend/cuda/cupti_sass_abi.h", "backend/cuda/nvml/nvml_abi.h"},
-       "time": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "guest/cuda/cupti_places.h", "model/statistics/statistics.h", "result/number.h", "result/clean_text.h"}}
+       "time": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti/engines.h", "guest/cuda/cupti_places.h", "model/statistics/statistics.h", "result/number.h", "result/clean_text.h"}}
 SRC_KNOWS_DRIVER = re.compile(r'#[ \t]*include[ \t]+"(?:[^"]*/)?(?:drivers|ze-cpu)/')
 
 

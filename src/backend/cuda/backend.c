@@ -3,6 +3,7 @@
 #include "backend/cuda/nvrtc/nvrtc.h"
 #include "backend/cuda/sampling/sampling.h"
 #include "backend/cuda/trace.h"
+#include "backend/host_clock.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -44,15 +45,6 @@ static int driver_open(const char *option, struct tare_driver **driver, struct t
 static uint32_t device_count(const struct tare_driver *driver)
 {
 	return ((const struct cuda_driver *)driver)->count;
-}
-
-static int ask(const struct cuda_device *device, cu_attribute attribute)
-{
-	int value = 0;
-	if (device->driver->call.cuDeviceGetAttribute(&value, attribute, device->handle) !=
-	    ABI_SUCCESS)
-		return 0;
-	return value;
 }
 
 static void device_close(struct tare_device *base)
@@ -120,11 +112,12 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 		                   "cannot open CUDA device %u", index);
 		goto fail;
 	}
-	opened->warp_size = ask(opened, ABI_ATTRIBUTE_WARP_SIZE);
-	opened->managed = ask(opened, ABI_ATTRIBUTE_MANAGED_MEMORY);
-	opened->concurrent_managed = ask(opened, ABI_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-	opened->pageable_access = ask(opened, ABI_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
-	opened->register_supported = ask(opened, ABI_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
+	opened->warp_size = cuda_attribute(opened, ABI_ATTRIBUTE_WARP_SIZE);
+	opened->managed = cuda_attribute(opened, ABI_ATTRIBUTE_MANAGED_MEMORY);
+	opened->concurrent_managed =
+	    cuda_attribute(opened, ABI_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+	opened->pageable_access = cuda_attribute(opened, ABI_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
+	opened->register_supported = cuda_attribute(opened, ABI_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
 	*device = &opened->base;
 	return 0;
 fail:
@@ -148,8 +141,8 @@ const struct tare_backend tare_backend_cuda = {
 	.device_facts = cuda_facts,
 	.device_open = device_open,
 	.device_close = device_close,
-	.host_now = cuda_host_now,
-	.host_pause = cuda_host_pause,
+	.host_now = tare_backend_host_now,
+	.host_pause = tare_backend_host_pause,
 	.clock_rate = cuda_clock_rate,
 	.clock_pair = cuda_clock_pair,
 	.engines = cuda_engines,

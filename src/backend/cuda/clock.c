@@ -28,18 +28,6 @@
 #define RESOLUTION_EVENTS 129
 #define DOCUMENTED_RESOLUTION_NS 500 // cuEventElapsedTime: "around 0.5 microseconds"
 
-struct tare_host_time cuda_host_now(struct tare_device *device)
-{
-	(void)device;
-	return tare_host_now();
-}
-
-void cuda_host_pause(struct tare_device *device, int64_t ns)
-{
-	(void)device;
-	tare_host_pause(ns);
-}
-
 int cuda_elapsed(struct cuda_device *device, cu_event start, cu_event end, double *ns,
                  struct tare_error *error)
 {

@@ -221,16 +221,6 @@ static int create(struct cuda_device *device, struct cuda_blas *blas, struct tar
 	return 0;
 }
 
-static int ask(const struct cuda_device *device, cu_attribute attribute)
-{
-	int value = 0;
-
-	if (device->driver->call.cuDeviceGetAttribute(&value, attribute, device->handle) !=
-	    ABI_SUCCESS)
-		return 0;
-	return value;
-}
-
 static int open_blas(struct cuda_device *device, struct tare_error *error)
 {
 	struct cuda_blas *blas;
@@ -241,8 +231,8 @@ static int open_blas(struct cuda_device *device, struct tare_error *error)
 	blas = calloc(1, sizeof *blas);
 	if (!blas)
 		return tare_fail(error, ENOMEM, "out of memory");
-	blas->major = ask(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-	blas->minor = ask(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+	blas->major = cuda_attribute(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+	blas->minor = cuda_attribute(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 	status = load(device, blas, error);
 	status = status ?: create(device, blas, error);
 	if (status < 0) {

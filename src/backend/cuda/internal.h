@@ -146,6 +146,8 @@ int cuda_fail(const struct cuda_driver *driver, cu_result result, const char *ca
 int cuda_errno(cu_result result);
 // Makes the device's context current in this thread.
 int cuda_enter(struct cuda_device *device, struct tare_error *error);
+// An attribute of the device; 0: not known.
+int cuda_attribute(const struct cuda_device *device, cu_attribute attribute);
 void cuda_leave(void);
 
 // ---- facts.c
@@ -240,8 +242,6 @@ void cuda_event_free(struct tare_event *event);
 
 // ---- clock.c
 
-struct tare_host_time cuda_host_now(struct tare_device *device);
-void cuda_host_pause(struct tare_device *device, int64_t ns);
 int cuda_clock_rate(struct tare_device *device, enum tare_clock clock, struct tare_clock_rate *rate,
                     struct tare_error *error);
 int cuda_clock_pair(struct tare_device *device, struct tare_clock_pair *pair,

@@ -239,3 +239,12 @@ void cuda_leave(void)
 {
 	entered = 0;
 }
+
+int cuda_attribute(const struct cuda_device *device, cu_attribute attribute)
+{
+	int value = 0;
+	if (device->driver->call.cuDeviceGetAttribute(&value, attribute, device->handle) !=
+	    ABI_SUCCESS)
+		return 0;
+	return value;
+}

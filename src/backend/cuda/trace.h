@@ -57,11 +57,10 @@ int cuda_trace_tell(const struct cuda_trace *trace, const struct cuda_engine_tim
 // The graph that this thread's calls record or make ready; its nodes get to know their ids.
 void cuda_trace_record_graph(struct cuda_graph *graph);
 
-// ---- cupti_records.c
+// ---- cupti/records.c
 
 // Forgets all records; from now on buffers are read by these functions.
 void cuda_records_begin(const struct cupti_functions *call, uint32_t version);
-void cuda_records_requested(uint8_t **buffer, size_t *bytes, size_t *most_records);
 void cuda_records_completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
                             size_t valid_bytes);
 // Hands every record to the operation that it belongs to, and frees them.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Level Zero through its loader, opened at run time: docs/levelzero.md.
+#include "backend/host_clock.h"
 #include "backend/levelzero/facts/facts.h"
 #include "backend/levelzero/internal.h"
 #include "backend/levelzero/module.h"
@@ -115,18 +116,6 @@ static int device_open(struct tare_driver *base, uint32_t index, struct tare_dev
 	return 0;
 }
 
-static struct tare_host_time host_now(struct tare_device *device)
-{
-	(void)device;
-	return tare_host_now();
-}
-
-static void host_pause(struct tare_device *device, int64_t ns)
-{
-	(void)device;
-	tare_host_pause(ns);
-}
-
 static int clock_rate(struct tare_device *device, enum tare_clock clock,
                       struct tare_clock_rate *rate, struct tare_error *error)
 {
@@ -178,8 +167,8 @@ const struct tare_backend tare_backend_levelzero = {
 	.sampler = &levelzero_sampler,
 	.device_open = device_open,
 	.device_close = device_close,
-	.host_now = host_now,
-	.host_pause = host_pause,
+	.host_now = tare_backend_host_now,
+	.host_pause = tare_backend_host_pause,
 	.clock_rate = clock_rate,
 	.clock_pair = clock_pair,
 	.engines = engines,

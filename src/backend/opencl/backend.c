@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenCL backend: drivers, devices, and the list of members.
+#include "backend/host_clock.h"
 #include "backend/opencl/opencl.h"
 
 #include <errno.h>
@@ -260,18 +261,6 @@ static int device_open(struct tare_driver *driver, uint32_t index, struct tare_d
 	return 0;
 }
 
-static struct tare_host_time host_now(struct tare_device *device)
-{
-	(void)device;
-	return tare_host_now();
-}
-
-static void host_pause(struct tare_device *device, int64_t ns)
-{
-	(void)device;
-	tare_host_pause(ns);
-}
-
 const struct tare_backend tare_backend_opencl = {
 	.name = "opencl",
 	.title = "OpenCL",
@@ -281,8 +270,8 @@ const struct tare_backend tare_backend_opencl = {
 	.device_facts = opencl_device_facts,
 	.device_open = device_open,
 	.device_close = device_close,
-	.host_now = host_now,
-	.host_pause = host_pause,
+	.host_now = tare_backend_host_now,
+	.host_pause = tare_backend_host_pause,
 	.clock_rate = opencl_clock_rate,
 	.clock_pair = opencl_clock_pair,
 	.engines = opencl_engines,

@@ -18,21 +18,6 @@ enum { BLOCKS = 8, LINES = 8, LOOPS = 6, SOURCE_COLUMNS = 44 };
 
 #define NUMBER 32
 
-// 81204 as "81,204".
-static const char *grouped(uint64_t number, char text[NUMBER])
-{
-	char digits[24];
-	size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0 && (count - i) % 3 == 0)
-			text[used++] = ',';
-		text[used++] = digits[i];
-	}
-	text[used] = '\0';
-	return text;
-}
-
 static double share(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -62,8 +47,9 @@ static void write_head(const struct tare_blocks_document *document, FILE *file)
 
 	write_program(document, file);
 	tare_blocks_coverage(profile, &counted, &launches);
-	fprintf(file, "  %s of %s launch%s counted, exactly, by work-items\n", grouped(counted, a),
-	        grouped(launches, b), launches == 1 ? "" : "es");
+	fprintf(file, "  %s of %s launch%s counted, exactly, by work-items\n",
+	        tare_format_grouped(counted, a), tare_format_grouped(launches, b),
+	        launches == 1 ? "" : "es");
 	fprintf(file,
 	        "  run twice: %s as it is, %s with counters (%s of them); times include building "
 	        "the kernels\n",
@@ -81,11 +67,11 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 		fprintf(file,
 		        "  not counted: %s launch%s of kernels that were made in a way that "
 		        "tare does not see\n",
-		        grouped(profile->unknown_launches, number),
+		        tare_format_grouped(profile->unknown_launches, number),
 		        plural(profile->unknown_launches)[0] ? "es" : "");
 	if (profile->lost_kernels)
 		fprintf(file, "  not counted: %s kernels more than there is room for\n",
-		        grouped(profile->lost_kernels, number));
+		        tare_format_grouped(profile->lost_kernels, number));
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
 }
@@ -132,8 +118,10 @@ static void write_memory(const struct tare_blocks_tally *tally, FILE *file)
 		head = true;
 		fprintf(file, "  %-9s %15s %17s %15s %17s\n",
 		        tare_blocks_space_name((enum tare_blocks_space)i),
-		        grouped(tally->loads[i], a), grouped(tally->loaded_bytes[i], b),
-		        grouped(tally->stores[i], c), grouped(tally->stored_bytes[i], d));
+		        tare_format_grouped(tally->loads[i], a),
+		        tare_format_grouped(tally->loaded_bytes[i], b),
+		        tare_format_grouped(tally->stores[i], c),
+		        tare_format_grouped(tally->stored_bytes[i], d));
 	}
 }
 
@@ -152,8 +140,8 @@ static void write_arithmetic(const struct tare_blocks_tally *tally, FILE *file)
 	for (int i = 0; i < TARE_BLOCKS_WIDTHS; i++) {
 		if (!tally->flops[i])
 			continue;
-		fprintf(file, "%s%s %s", first ? "" : ", ", grouped(tally->flops[i], number),
-		        names[i]);
+		fprintf(file, "%s%s %s", first ? "" : ", ",
+		        tare_format_grouped(tally->flops[i], number), names[i]);
 		first = false;
 	}
 	if (bytes)
@@ -214,7 +202,7 @@ static bool write_line(const struct tare_blocks_kernel *kernel, const struct tar
 
 	if (line->line)
 		snprintf(place, sizeof place, "%" PRIu32, line->line);
-	fprintf(file, "  %5s %17s %5.1f %%  ", place, grouped(instructions, number),
+	fprintf(file, "  %5s %17s %5.1f %%  ", place, tare_format_grouped(instructions, number),
 	        share(instructions, tare_blocks_instructions(&kernel->tally)));
 	if (from == TARE_BLOCKS_SOURCE_NONE)
 		fprintf(file, "%s\n",
@@ -258,10 +246,10 @@ static void write_turns(const struct tare_blocks_sampled *sampled, uint32_t head
 
 	if (turns && turns->most && turns->least == turns->most)
 		fprintf(file, "; %s by each work-item that has any, in the sample",
-		        grouped(turns->least, a));
+		        tare_format_grouped(turns->least, a));
 	else if (turns && turns->most)
 		fprintf(file, "; %s to %s by a work-item that has any, in the sample",
-		        grouped(turns->least, a), grouped(turns->most, b));
+		        tare_format_grouped(turns->least, a), tare_format_grouped(turns->most, b));
 	fputc('\n', file);
 }
 
@@ -281,12 +269,13 @@ static int write_loops(const struct tare_blocks_kernel *kernel,
 		        lines_of(&kernel->build->module, loop->header, lines));
 		if (loop->known)
 			fprintf(file, "%s turns in %s entries, %s on average",
-			        grouped(loop->turns, a), grouped(loop->entries, b),
+			        tare_format_grouped(loop->turns, a),
+			        tare_format_grouped(loop->entries, b),
 			        tare_format_significant((double)loop->turns / (double)loop->entries,
 			                                4, mean));
 		else
 			fprintf(file, "%s turns; how often it was entered is not known",
-			        grouped(loop->turns, a));
+			        tare_format_grouped(loop->turns, a));
 		write_turns(sampled, loop->header, file);
 	}
 	free(loops);
@@ -327,7 +316,8 @@ static void write_before(const struct tare_blocks_profile *profile,
 		return;
 	uint64_t all = tare_blocks_instructions(&before->tally),
 	         after = tare_blocks_instructions(&kernel->tally);
-	fprintf(file, "  before the optimisation: %s instructions", grouped(all, number));
+	fprintf(file, "  before the optimisation: %s instructions",
+	        tare_format_grouped(all, number));
 	if (after)
 		fprintf(file, ", %s times as many",
 		        tare_format_significant((double)all / (double)after, 3, times));
@@ -342,10 +332,10 @@ static int write_counted(const struct tare_blocks_document *document,
 	char a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
 	uint64_t all = tare_blocks_instructions(&kernel->tally);
 
-	fprintf(file, "  %s launch%s, %s work-item%s", grouped(kernel->counted, a),
-	        kernel->counted == 1 ? "" : "es", grouped(kernel->work_items, b),
+	fprintf(file, "  %s launch%s, %s work-item%s", tare_format_grouped(kernel->counted, a),
+	        kernel->counted == 1 ? "" : "es", tare_format_grouped(kernel->work_items, b),
 	        plural(kernel->work_items));
-	fprintf(file, "; %s instructions, %s a work-item; %s%s%s\n", grouped(all, a),
+	fprintf(file, "; %s instructions, %s a work-item; %s%s%s\n", tare_format_grouped(all, a),
 	        tare_format_significant((double)all / (double)kernel->work_items, 4, mean),
 	        kernel->build->level, kernel->build->options[0] ? ", built with " : "",
 	        kernel->build->options);
@@ -353,12 +343,12 @@ static int write_counted(const struct tare_blocks_document *document,
 		fprintf(file,
 		        "  counts are missing: %s of these work-items ended with their counts "
 		        "written\n",
-		        grouped(kernel->entered, a));
+		        tare_format_grouped(kernel->entered, a));
 	if (kernel->tally.unsized)
 		fprintf(
 		    file,
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
-		    grouped(kernel->tally.unsized, a));
+		    tare_format_grouped(kernel->tally.unsized, a));
 	write_facts(kernel, file);
 	tare_blocks_times_text(document->times, document->profile, kernel, file);
 	write_mix("instructions", &kernel->tally, file);
@@ -397,7 +387,7 @@ static void write_isa(const struct tare_blocks_static *of, FILE *file)
 	if (!all)
 		return;
 	fprintf(file, "    %s instructions as they stand, not as often as they are executed",
-	        grouped(all, number));
+	        tare_format_grouped(all, number));
 	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
 		if (!of->mix[i])
 			continue;
@@ -470,8 +460,8 @@ static int write_kernel(const struct tare_blocks_document *document,
 	if (!missed)
 		return status;
 	tare_blocks_why(kernel, why, sizeof why);
-	fprintf(file, "  not counted: %s launch%s, because %s\n", grouped(missed, number),
-	        missed == 1 ? "" : "es", why);
+	fprintf(file, "  not counted: %s launch%s, because %s\n",
+	        tare_format_grouped(missed, number), missed == 1 ? "" : "es", why);
 	if (verbose && kernel->log[0])
 		fprintf(file, "  the driver said: %s\n", kernel->log);
 	return status;

@@ -348,17 +348,6 @@ static void session_free(struct session *session)
 	free(session->exact);
 }
 
-// A file that cannot be written is found before the program runs.
-static int check_outputs(const struct tare_settings *settings, struct tare_error *error)
-{
-	struct tare_outputs outputs;
-	int status = tare_outputs_open(settings, &outputs, error);
-
-	if (status == TARE_EXIT_OK)
-		tare_outputs_close(&outputs);
-	return status;
-}
-
 static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const struct own *own = (const void *)settings->own;
@@ -375,7 +364,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	}
 	if (tare_blocks_sets_check(own->options.at, own->options.count, error) < 0)
 		return TARE_EXIT_RECORD;
-	int status = check_outputs(settings, error);
+	int status = tare_outputs_check(settings, error);
 
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;

@@ -269,21 +269,6 @@ static int start(struct session *session, struct tare_error *error)
 
 // ---- after it
 
-// 81204 as "81,204".
-static const char *grouped(uint64_t number, char text[32])
-{
-	char digits[24];
-	size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0 && (count - i) % 3 == 0)
-			text[used++] = ',';
-		text[used++] = digits[i];
-	}
-	text[used] = '\0';
-	return text;
-}
-
 // Bytes to three digits, 7606272 as "7.25 MB".
 static const char *rounded(uint64_t bytes, char text[TARE_UNIT_TEXT])
 {
@@ -380,7 +365,7 @@ static void say_summary(const struct session *session)
 	}
 	snprintf(text, sizeof text, "%" PRIu32 " process%s, %s call%s, %s in %.200s",
 	         survey->processes, survey->processes == 1 ? "" : "es",
-	         grouped(survey->calls, calls), survey->calls == 1 ? "" : "s",
+	         tare_format_grouped(survey->calls, calls), survey->calls == 1 ? "" : "s",
 	         rounded(survey->bytes, size), folder->path);
 	if (!session->reported)
 		snprintf(text + strlen(text), sizeof text - strlen(text),

@@ -8,18 +8,6 @@
 
 #include <string.h>
 
-// A file that cannot be written is found before the program runs. Nothing is left there meanwhile:
-// the program may look at its folder.
-static int check_outputs(const struct tare_settings *settings, struct tare_error *error)
-{
-	struct tare_outputs outputs;
-	int status = tare_outputs_open(settings, &outputs, error);
-
-	if (status == TARE_EXIT_OK)
-		tare_outputs_close(&outputs);
-	return status;
-}
-
 static int report(const struct tare_settings *settings, const char *path, struct tare_error *error)
 {
 	struct tare_outputs outputs;
@@ -41,7 +29,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	struct tare_error why = { 0 };
 	int status;
 
-	if (check_outputs(settings, error) != TARE_EXIT_OK)
+	if (tare_outputs_check(settings, error) != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = tare_record_program(settings, true, &recorded, error);
 	if (status != TARE_EXIT_OK)

@@ -323,3 +323,13 @@ int tare_stdout_finish(struct tare_error *error)
 	errno = errno ? errno : EIO;
 	return fail_path(error, "-");
 }
+
+int tare_outputs_check(const struct tare_settings *settings, struct tare_error *error)
+{
+	struct tare_outputs outputs;
+	int status = tare_outputs_open(settings, &outputs, error);
+
+	if (status == TARE_EXIT_OK)
+		tare_outputs_close(&outputs);
+	return status;
+}

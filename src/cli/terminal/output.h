@@ -54,3 +54,6 @@ void tare_outputs_print_paths(const struct tare_outputs *outputs, FILE *file);
 // Flushes and checks standard output. Returns TARE_EXIT_OK or TARE_EXIT_FAILED; without a
 // sentence when the reader has gone away (a closed pipe).
 int tare_stdout_finish(struct tare_error *error);
+// Opens them and leaves nothing: a file that cannot be written is found before a program runs,
+// which may look at its folder meanwhile. Returns an exit status.
+int tare_outputs_check(const struct tare_settings *settings, struct tare_error *error);

@@ -3,17 +3,9 @@
 // instrumented module; the program holds and asks the kernel, launches take the twin. Nothing here
 // allocates with malloc, prints, or ends the program; what fails leaves the kernel as it is.
 #pragma once
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include "guest/blocks/files.h"
 #include "guest/guest.h"
-
-#include <CL/cl_icd.h>
+#include "guest/layer/cl.h"
 
 // The functions below us. Set once, before any call.
 extern cl_icd_dispatch blocks_next;

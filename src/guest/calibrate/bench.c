@@ -122,3 +122,24 @@ void guest_bench_own(int which, struct guest_middle measured)
 	guest_options.self_low_ps[which] = larger(measured.low, LEAST_PS);
 	guest_options.self_high_ps[which] = larger(measured.high, *own_ps + colder_ps);
 }
+
+void guest_costs_tell(enum tare_trace_api api, uint64_t from_ticks, const struct guest_costs *costs)
+{
+	guest_options.calibrated = api;
+	guest_options.calibration_ticks = guest_ticks() - from_ticks;
+	guest_options.self_cost_ps = costs->timed_ps;
+	guest_options.self_untimed_cost_ps = costs->untimed_ps;
+	guest_options.self_call_cost_ps = costs->call_ps;
+	guest_options.self_stack_cost_ps = costs->stack_ps;
+	guest_tell_self_cost(guest_header);
+	__atomic_store_n(&guest_header->self_stack_cost_ps, costs->stack_ps, __ATOMIC_RELAXED);
+	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
+	                 __ATOMIC_RELAXED);
+}
+
+bool guest_bench_goes_on(uint32_t rounds, uint64_t from_ticks, uint64_t most_ticks)
+{
+	enum { BUSY = 8 };
+	uint64_t most = rounds < GUEST_BENCH_LEAST_ROUNDS ? BUSY * most_ticks : most_ticks;
+	return rounds < GUEST_BENCH_ROUNDS && guest_ticks() - from_ticks < most;
+}

@@ -37,3 +37,19 @@ struct guest_middle guest_middle_of(int64_t *values, uint32_t count);
 // Our own code between a driver's calls, of a command with times (0) or without (1), picoseconds:
 // for the header.
 void guest_bench_own(int which, struct guest_middle measured);
+
+// What was measured of our own code, picoseconds: of a command with times and without, of a call,
+// of a call stack.
+struct guest_costs {
+	int64_t timed_ps, untimed_ps, call_ps, stack_ps;
+};
+// Tells them in the header, and of the children of a fork. `api`: of which alone they are;
+// `from_ticks`: when the measurement began.
+void guest_costs_tell(enum tare_trace_api api, uint64_t from_ticks,
+                      const struct guest_costs *costs);
+
+// How many rounds a measurement of a driver's cost takes, and how many it must.
+enum { GUEST_BENCH_ROUNDS = 21, GUEST_BENCH_LEAST_ROUNDS = 5 };
+// Whether there is time for one more of them. It is to take `most_ticks` since `from_ticks`; the
+// least number may take several times as long.
+bool guest_bench_goes_on(uint32_t rounds, uint64_t from_ticks, uint64_t most_ticks);

@@ -2,6 +2,7 @@
 // What the recorder itself costs, measured when it begins: both callbacks of a call, on records
 // that are thrown away. What CUPTI takes is not in it, nor what a cold cache costs. Calls of the
 // runtime that are told as well cost some more: those are few.
+#include "guest/calibrate/bench.h"
 #include "guest/cuda/cuda.h"
 #include "guest/stack/region.h"
 #include "guest/stack/stack.h"
@@ -145,21 +146,21 @@ static void prepare(struct bench *bench)
 }
 
 // The names are defined by the program's first call, not by ours.
-static void measure(struct bench *bench, int64_t ps[4])
+static void measure(struct bench *bench, struct guest_costs *costs)
 {
 	uint32_t names[] = { bench->launch, bench->call };
 	bool stacks = guest_stacks, timed = cuda_timed;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		atomic_store(&cuda_defined[names[i]], bench->thread.process);
 	guest_stacks = false;
-	ps[0] = median_ps(bench, time_commands);
+	costs->timed_ps = median_ps(bench, time_commands);
 	cuda_timed = false;
-	ps[1] = timed ? median_ps(bench, time_commands) : ps[0];
+	costs->untimed_ps = timed ? median_ps(bench, time_commands) : costs->timed_ps;
 	cuda_timed = timed;
-	ps[2] = median_ps(bench, time_calls);
-	ps[3] = stacks ? median_ps(bench, time_stacks) : 0;
+	costs->call_ps = median_ps(bench, time_calls);
+	costs->stack_ps = stacks ? median_ps(bench, time_stacks) : 0;
 	if (stacks)
-		guest_stacks_cost(ps[3], median_ps(bench, time_stacks_again));
+		guest_stacks_cost(costs->stack_ps, median_ps(bench, time_stacks_again));
 	guest_stacks = stacks;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		atomic_store(&cuda_defined[names[i]], 0);
@@ -169,7 +170,7 @@ void cuda_calibrate(void)
 {
 	struct bench *bench;
 	uint64_t from = guest_ticks();
-	int64_t ps[4];
+	struct guest_costs costs;
 	// The header has one set of costs.
 	if (!guest_header || !atomic_load(&guest_active) ||
 	    guest_header->apis != UINT64_C(1) << TARE_TRACE_CUDA)
@@ -178,18 +179,6 @@ void cuda_calibrate(void)
 	if (!bench)
 		return;
 	prepare(bench);
-	measure(bench, ps);
-	// For the children of a fork, too.
-	guest_options.calibrated = TARE_TRACE_CUDA;
-	guest_options.calibration_ticks = guest_ticks() - from;
-	guest_options.self_cost_ps = ps[0];
-	guest_options.self_untimed_cost_ps = ps[1];
-	guest_options.self_call_cost_ps = ps[2];
-	guest_options.self_stack_cost_ps = ps[3];
-	__atomic_store_n(&guest_header->self_cost_ps, ps[0], __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_untimed_cost_ps, ps[1], __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_call_cost_ps, ps[2], __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_stack_cost_ps, ps[3], __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
-	                 __ATOMIC_RELAXED);
+	measure(bench, &costs);
+	guest_costs_tell(TARE_TRACE_CUDA, from, &costs);
 }

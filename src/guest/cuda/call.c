@@ -14,7 +14,7 @@ static void know_memory(const void *address, uint64_t bytes, uint8_t memory,
 	if (!address)
 		return;
 	guest_region_add(address, bytes, 0, memory);
-	cuda_define(TARE_OBJECT_MEMORY, address, told->context, NULL, 0, bytes, 0, memory);
+	cuda_define(0, TARE_OBJECT_MEMORY, address, told->context, NULL, 0, bytes, 0, memory);
 }
 
 static struct cuda_said allocated(const struct cuda_call *call,
@@ -41,7 +41,7 @@ static uint64_t module_of(const struct cupti_call *told)
 	const void *const *made = cuda_parameter(told, 0);
 	if (!made || !*made)
 		return 0;
-	cuda_define(TARE_OBJECT_PROGRAM, *made, told->context, NULL, 0, 0, 0, 0);
+	cuda_define(0, TARE_OBJECT_PROGRAM, *made, told->context, NULL, 0, 0, 0, 0);
 	return (uintptr_t)*made;
 }
 
@@ -89,7 +89,7 @@ static void graph_made(const struct cupti_call *told)
 {
 	const void *const *made = cuda_parameter(told, 0);
 	if (made && *made)
-		cuda_define(TARE_OBJECT_GRAPH, *made, told->context, NULL, 0, 0, 0, 0);
+		cuda_define(0, TARE_OBJECT_GRAPH, *made, told->context, NULL, 0, 0, 0, 0);
 }
 
 struct cuda_said cuda_said_of(struct guest_thread *thread, const struct cuda_call *call)

@@ -204,11 +204,10 @@ enum { CUDA_MOST_OPEN = 8 };
 struct cuda_recorded_kernel;
 struct cuda_stream;
 struct cuda_thread {
-	_Atomic uint64_t calls;
+	struct guest_api_thread shared; // it defines at the enter of the call that it is in
 	// the lower half of the pthread_t of who has it, and below that its track
 	_Atomic uint64_t who;
-	uint64_t enter; // of the call that it is in; 0: none
-	bool launches;  // that is a launch
+	bool launches; // the call that it is in is a launch
 	// The runtime's call that it is in, until the driver's is told that it ends in.
 	struct cuda_outer {
 		uint32_t name; // 0: none
@@ -224,10 +223,11 @@ struct cuda_thread {
 	uint32_t shape, shape_process;
 	uint32_t sizes[7];
 	uint8_t cluster[3];
-	struct cuda_thread *following;
 };
-uint64_t cuda_calls_seen(void);
-bool cuda_thread_make(struct guest_thread *thread);
+static inline bool cuda_thread_make(struct guest_thread *thread)
+{
+	return guest_api_thread_make(thread, TARE_TRACE_CUDA, sizeof(struct cuda_thread));
+}
 // Of the thread whose pthread_t has this lower half; 0: of none that has called.
 uint32_t cuda_track_of(uint32_t self);
 static inline struct cuda_thread *cuda_of(const struct guest_thread *thread)
@@ -332,11 +332,24 @@ void cuda_objects_now(void); // recording has begun
 // it is defined in.
 void cuda_variables_begin(void);
 void cuda_variables_define(const void *platform);
-void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
-                 const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
-                 uint32_t number);
-void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
-void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text);
+// `ticks`: when it came to be; 0: with the call that this thread is in.
+static inline void cuda_define(uint64_t ticks, enum tare_trace_object_kind kind, const void *handle,
+                               const void *parent, const void *device, uint64_t properties,
+                               uint64_t bytes, uint32_t name, uint32_t number)
+{
+	guest_define_object(TARE_TRACE_CUDA, ticks, kind, handle, parent, device, properties, bytes,
+	                    name, number);
+}
+static inline void cuda_change(enum tare_trace_change change, const void *object, uint64_t from,
+                               uint64_t to)
+{
+	guest_define_change(TARE_TRACE_CUDA, change, object, from, to);
+}
+static inline void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value,
+                             uint32_t text)
+{
+	guest_define_fact(TARE_TRACE_CUDA, fact, object, value, NULL, text);
+}
 
 // ---- calls
 

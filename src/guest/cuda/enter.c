@@ -19,35 +19,14 @@ static cupti_subscriber subscriber;
 // We were let in by another API's driver, which may use CUDA's (NVIDIA's OpenCL): device times are
 // asked for when the program itself gives CUDA work.
 static _Atomic bool deferred;
-static struct cuda_thread *_Atomic all_threads;
 
 // ---- threads
 
-bool cuda_thread_make(struct guest_thread *thread)
-{
-	struct cuda_thread *mine = guest_memory(sizeof *mine);
-	if (!mine)
-		return false;
-	mine->following = atomic_load(&all_threads);
-	while (!atomic_compare_exchange_weak(&all_threads, &mine->following, mine))
-		;
-	// A signal handler may have been here before us.
-	if (!cuda_of(thread))
-		thread->api[TARE_TRACE_CUDA] = mine;
-	return true;
-}
-
-uint64_t cuda_calls_seen(void)
-{
-	uint64_t sum = 0;
-	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following)
-		sum += atomic_load_explicit(&mine->calls, memory_order_relaxed);
-	return sum;
-}
-
 uint32_t cuda_track_of(uint32_t self)
 {
-	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
+	struct cuda_thread *mine;
+	GUEST_API_THREADS(mine, TARE_TRACE_CUDA)
+	{
 		uint64_t who = atomic_load_explicit(&mine->who, memory_order_relaxed);
 		if (who >> 32 == self)
 			return (uint32_t)who;
@@ -57,8 +36,9 @@ uint32_t cuda_track_of(uint32_t self)
 
 static void in_child(void)
 {
-	for (struct cuda_thread *mine = atomic_load(&all_threads); mine; mine = mine->following) {
-		atomic_store(&mine->calls, 0);
+	struct cuda_thread *mine;
+	GUEST_API_THREADS(mine, TARE_TRACE_CUDA)
+	{
 		atomic_store(&mine->who, 0);
 		mine->outer.name = 0;
 		mine->open_count = 0;
@@ -127,9 +107,7 @@ static __attribute__((always_inline)) inline void call_begin(struct guest_thread
 	if (function->form == CUDA_ASKED && (thread->depth != 0 || mine->outer.name))
 		return;
 	thread->depth++;
-	atomic_store_explicit(&mine->calls,
-	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
-	                      memory_order_relaxed);
+	guest_count_call(&mine->shared);
 	atomic_store_explicit(&mine->who, (uint64_t)pthread_self() << 32 | thread->track,
 	                      memory_order_relaxed);
 	if (CUDA_UNLIKELY(atomic_load_explicit(&deferred, memory_order_relaxed)) &&
@@ -149,7 +127,7 @@ static __attribute__((always_inline)) inline void call_begin(struct guest_thread
 	enter = ends_outer ? mine->outer.enter : enter_ticks(thread);
 	if (function->waits)
 		guest_waiting(thread, cuda_detail(ends_outer ? mine->outer.name : number), enter);
-	mine->enter = enter;
+	mine->shared.defining_ticks = enter;
 	mine->launches = function->kind == TARE_KIND_KERNEL || function->kind == TARE_KIND_GRAPH;
 	open_call(mine, (struct cuda_open){ told->correlation, ends_outer, enter });
 }
@@ -177,7 +155,7 @@ static __attribute__((always_inline)) inline void call_end(struct guest_thread *
 		cuda_command_end(thread, &call);
 	else
 		cuda_call_end(thread, &call);
-	cuda_of(thread)->enter = 0;
+	cuda_of(thread)->shared.defining_ticks = 0;
 	// In the child of a fork from within a call it has begun anew.
 	thread->depth -= thread->depth != 0;
 }
@@ -330,7 +308,6 @@ static void enable_callbacks(void)
 
 static const struct guest_api cuda = { .api = TARE_TRACE_CUDA,
 	                               .harvest = cuda_harvest,
-	                               .calls = cuda_calls_seen,
 	                               .in_child = in_child };
 
 static void begun(void)

@@ -185,26 +185,3 @@ uint32_t cuda_functions_find(void)
 	}
 	return found;
 }
-
-// As it is called in C: cuda.h leads the name to the latest version.
-void cuda_define_function(uint32_t named, uint32_t process)
-{
-	const struct cuda_function *row = &cuda_functions[named < CUDA_MOST_FUNCTIONS ? named : 0];
-	size_t length = strlen(row->called);
-	char name[64];
-	if (atomic_exchange(&cuda_defined[named], process) == process)
-		return;
-	if (named >= CUDA_MOST_FUNCTIONS) {
-		uint32_t runtime = named - CUDA_MOST_FUNCTIONS;
-		guest_define_function(TARE_TRACE_CUDA, named, cuda_runtime_name(runtime),
-		                      cuda_runtime_role(runtime));
-		return;
-	}
-	if (length > 3 && strncmp(row->called + length - 3, "_v", 2) == 0)
-		length -= 3;
-	if (length >= sizeof name)
-		length = sizeof name - 1;
-	memcpy(name, row->called, length);
-	name[length] = '\0';
-	guest_define_function(TARE_TRACE_CUDA, named, name, row->role);
-}

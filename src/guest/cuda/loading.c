@@ -107,7 +107,7 @@ void cuda_overhead_tell(struct guest_thread *thread, const struct cupti_overhead
 void cuda_module_loaded(struct guest_thread *thread)
 {
 	const struct cuda_thread *mine = cuda_of(thread);
-	uint64_t enter = mine->enter;
+	uint64_t enter = mine->shared.defining_ticks;
 	if (!enter || !mine->launches)
 		return;
 	if (thread->left_ticks > enter)

@@ -36,64 +36,6 @@ bool cuda_objects_begin(void)
 	return streams && kernels && cuda_order_begin();
 }
 
-// What a call is the first to name was there before it.
-static uint64_t definition_ticks(void)
-{
-	struct guest_thread *thread = guest_thread();
-	struct cuda_thread *mine = thread ? cuda_of(thread) : NULL;
-	return mine && mine->enter ? mine->enter : guest_ticks();
-}
-
-static void define_at(uint64_t ticks, enum tare_trace_object_kind kind, const void *handle,
-                      const void *parent, const void *device, uint64_t properties, uint64_t bytes,
-                      uint32_t name, uint32_t number)
-{
-	union tare_trace_record record = { .object = { .head = guest_api_head(TARE_TRACE_CUDA,
-		                                                              TARE_TRACE_OBJECT,
-		                                                              (uint16_t)kind),
-		                                       .handle = (uintptr_t)handle,
-		                                       .ticks = ticks,
-		                                       .parent = (uintptr_t)parent,
-		                                       .device = (uintptr_t)device,
-		                                       .properties = properties,
-		                                       .bytes = bytes,
-		                                       .name = name,
-		                                       .number = number } };
-	guest_define(&record);
-}
-
-void cuda_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
-                 const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
-                 uint32_t number)
-{
-	define_at(definition_ticks(), kind, handle, parent, device, properties, bytes, name,
-	          number);
-}
-
-void cuda_fact(enum tare_trace_fact fact, const void *object, uint64_t value, uint32_t text)
-{
-	union tare_trace_record record = {
-		.fact = { .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
-		          .object = (uintptr_t)object,
-		          .ticks = definition_ticks(),
-		          .value = value,
-		          .text = text }
-	};
-	guest_define(&record);
-}
-
-void cuda_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
-{
-	union tare_trace_record record = { .change = { .head = guest_api_head(TARE_TRACE_CUDA,
-		                                                              TARE_TRACE_CHANGE,
-		                                                              (uint16_t)change),
-		                                       .object = (uintptr_t)object,
-		                                       .ticks = definition_ticks(),
-		                                       .from = from,
-		                                       .to = to } };
-	guest_define(&record);
-}
-
 static uint32_t text_of(const char *text)
 {
 	return guest_text(text, strlen(text));
@@ -107,8 +49,8 @@ static void define_platform(uint32_t process)
 	char text[32];
 	if (atomic_exchange(&platform_process, process) == process)
 		return;
-	define_at(begin_ticks, TARE_OBJECT_PLATFORM, &platform, NULL, NULL, 0, 0,
-	          text_of("NVIDIA CUDA"), 0);
+	cuda_define(begin_ticks, TARE_OBJECT_PLATFORM, &platform, NULL, NULL, 0, 0,
+	            text_of("NVIDIA CUDA"), 0);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, &platform, 0, text_of("NVIDIA"));
 	if (cuda_driver.cuDriverGetVersion &&
 	    cuda_driver.cuDriverGetVersion(&version) == ABI_SUCCESS) {
@@ -200,8 +142,8 @@ static void define_device(const struct cuda_recorded_device *device)
 		cuda_driver.cuDeviceGetName(name, sizeof name - 1, device->ordinal);
 	if (cuda_driver.cuDeviceTotalMem_v2)
 		cuda_driver.cuDeviceTotalMem_v2(&bytes, device->ordinal);
-	define_at(begin_ticks, TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes, text_of(name),
-	          device->number);
+	cuda_define(begin_ticks, TARE_OBJECT_DEVICE, device, &platform, NULL, 0, bytes,
+	            text_of(name), device->number);
 	cuda_fact(TARE_TRACE_FACT_VENDOR, device, 0, text_of("NVIDIA"));
 	if (cuda_driver_version(version)[0])
 		cuda_fact(TARE_TRACE_FACT_DRIVER_VERSION, device, 0, text_of(version));
@@ -340,11 +282,11 @@ static void define_stream(const struct cuda_stream *stream, const struct cupti_c
 	const char *name = !is_default(stream->handle) ? NULL
 	                   : stream->of_thread         ? "default stream of a thread"
 	                                               : "default stream";
-	define_at(stream->again ? definition_ticks() : begin_ticks, TARE_OBJECT_QUEUE,
-	          traced_handle(stream), call->context, stream->device,
-	          (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING) |
-	              (stream->legacy ? LEGACY : 0),
-	          0, name ? text_of(name) : 0, stream->number);
+	cuda_define(stream->again ? 0 : begin_ticks, TARE_OBJECT_QUEUE, traced_handle(stream),
+	            call->context, stream->device,
+	            (cuda_timed ? PROFILING : 0) | (stream->blocking ? 0 : NON_BLOCKING) |
+	                (stream->legacy ? LEGACY : 0),
+	            0, name ? text_of(name) : 0, stream->number);
 	cuda_fact(TARE_TRACE_FACT_PROFILING, traced_handle(stream), cuda_timed, 0);
 	if (stream->priority)
 		cuda_fact(TARE_TRACE_FACT_PRIORITY, traced_handle(stream),
@@ -368,8 +310,9 @@ uint32_t cuda_pages_queue(uint32_t ordinal, bool any)
 	if (device->pages_process != process) {
 		device->pages_process = process;
 		device->pages_queue = guest_queue_number();
-		define_at(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device,
-		          ANY_ORDER | PROFILING, 0, text_of("unified memory"), device->pages_queue);
+		cuda_define(begin_ticks, TARE_OBJECT_QUEUE, &device->pages_queue, NULL, device,
+		            ANY_ORDER | PROFILING, 0, text_of("unified memory"),
+		            device->pages_queue);
 	}
 	return device->pages_queue;
 }
@@ -469,8 +412,8 @@ static uint64_t hash_of(const char *symbol)
 
 static void define_kernel(const struct cuda_recorded_kernel *kernel, const char *symbol)
 {
-	define_at(kernel->again ? definition_ticks() : begin_ticks, TARE_OBJECT_KERNEL,
-	          kernel->handle, NULL, NULL, 0, 0, symbol ? text_of(symbol) : 0, 0);
+	cuda_define(kernel->again ? 0 : begin_ticks, TARE_OBJECT_KERNEL, kernel->handle, NULL, NULL,
+	            0, 0, symbol ? text_of(symbol) : 0, 0);
 }
 
 static struct cuda_recorded_kernel *kernel_find(cu_function handle, const char *symbol)
@@ -535,14 +478,7 @@ struct cuda_recorded_kernel *cuda_kernel_named(const char *symbol)
 static void kernel_fact(enum tare_trace_fact fact, const struct cuda_recorded_kernel *kernel,
                         const struct cuda_recorded_device *device, uint64_t value)
 {
-	union tare_trace_record record = {
-		.fact = { .head = guest_api_head(TARE_TRACE_CUDA, TARE_TRACE_FACT, (uint16_t)fact),
-		          .object = (uintptr_t)kernel->handle,
-		          .ticks = definition_ticks(),
-		          .value = value,
-		          .device = (uintptr_t)device }
-	};
-	guest_define(&record);
+	guest_define_fact(TARE_TRACE_CUDA, fact, kernel->handle, value, device, 0);
 }
 
 // Once a device; by who harvests, one thread at a time.

@@ -67,6 +67,71 @@ uint32_t guest_shape(const struct tare_trace_shape *shape)
 	return id;
 }
 
+static uint64_t defining_ticks(enum tare_trace_api api)
+{
+	const struct guest_thread *thread = guest_thread();
+	const struct guest_api_thread *mine = thread ? thread->api[api] : NULL;
+	return mine && mine->defining_ticks ? mine->defining_ticks : guest_ticks();
+}
+
+void guest_define_object(enum tare_trace_api api, uint64_t ticks, enum tare_trace_object_kind kind,
+                         const void *handle, const void *parent, const void *device,
+                         uint64_t properties, uint64_t bytes, uint32_t name, uint32_t number)
+{
+	union tare_trace_record record = { .object = { .head = guest_api_head(
+		                                           api, TARE_TRACE_OBJECT, (uint16_t)kind),
+		                                       .handle = (uintptr_t)handle,
+		                                       .ticks = ticks ? ticks : defining_ticks(api),
+		                                       .parent = (uintptr_t)parent,
+		                                       .device = (uintptr_t)device,
+		                                       .properties = properties,
+		                                       .bytes = bytes,
+		                                       .name = name,
+		                                       .number = number } };
+	guest_define(&record);
+}
+
+void guest_define_fact(enum tare_trace_api api, enum tare_trace_fact fact, const void *object,
+                       uint64_t value, const void *device, uint32_t text)
+{
+	union tare_trace_record record = { .fact = { .head = guest_api_head(api, TARE_TRACE_FACT,
+		                                                            (uint16_t)fact),
+		                                     .object = (uintptr_t)object,
+		                                     .ticks = defining_ticks(api),
+		                                     .value = value,
+		                                     .device = (uintptr_t)device,
+		                                     .text = text } };
+	guest_define(&record);
+}
+
+void guest_define_change(enum tare_trace_api api, enum tare_trace_change change, const void *object,
+                         uint64_t from, uint64_t to)
+{
+	union tare_trace_record record = {
+		.change = { .head = guest_api_head(api, TARE_TRACE_CHANGE, (uint16_t)change),
+		            .object = (uintptr_t)object,
+		            .ticks = defining_ticks(api),
+		            .from = from,
+		            .to = to }
+	};
+	guest_define(&record);
+}
+
+bool guest_defines_first(struct guest_defined *defined, const void *handle)
+{
+	uint32_t process = atomic_load(&guest_process), at = 0;
+	bool is_first = true;
+	while (at < defined->count && defined->of[at].handle != handle)
+		at++;
+	if (at < defined->count)
+		is_first = defined->of[at].process != process;
+	else if (at < sizeof defined->of / sizeof *defined->of)
+		defined->of[defined->count++].handle = handle;
+	if (at < defined->count)
+		defined->of[at].process = process;
+	return is_first;
+}
+
 void guest_define_function(enum tare_trace_api api, uint32_t number, const char *name,
                            enum tare_trace_role role)
 {

@@ -85,15 +85,6 @@ void ze_calibrate(void)
 	if (stacks)
 		guest_stacks_cost(stack_ps, median_ps(bench, time_stacks_again));
 	guest_stacks = stacks;
-	// For the children of a fork, too.
-	guest_options.calibrated = TARE_TRACE_LEVELZERO;
-	guest_options.calibration_ticks = guest_ticks() - from;
-	guest_options.self_cost_ps = timed_ps;
-	guest_options.self_untimed_cost_ps = untimed_ps;
-	guest_options.self_call_cost_ps = call_ps;
-	guest_options.self_stack_cost_ps = stack_ps;
-	guest_tell_self_cost(guest_header);
-	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
-	                 __ATOMIC_RELAXED);
+	guest_costs_tell(TARE_TRACE_LEVELZERO, from,
+	                 &(struct guest_costs){ timed_ps, untimed_ps, call_ps, stack_ps });
 }

@@ -28,7 +28,7 @@ void ze_call_end(struct guest_thread *thread, uint32_t function, uint64_t enter,
                  const struct ze_said *said)
 {
 	uint64_t exit = guest_ticks();
-	ze_of(thread)->exit = thread->left_ticks = exit;
+	ze_of(thread)->shared.defining_ticks = thread->left_ticks = exit;
 	if (waits)
 		guest_waiting(thread, 0, 0);
 	ze_know_function(thread, function);

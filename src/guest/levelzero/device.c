@@ -5,17 +5,13 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 128, MOST_PLATFORMS = 32 };
+enum { MOST_DEVICES = 128 };
 // Readings of the clock for one pair; between two pairs lie from LEAST to MOST.
 enum { READINGS = 3, LEAST_PAIRING_NS = 1000000, MOST_PAIRING_NS = 100000000 };
 
 static struct ze_device devices[MOST_DEVICES];
 static _Atomic uint32_t device_count;
-static struct {
-	ze_driver_handle_t handle;
-	uint32_t process;
-} platforms[MOST_PLATFORMS];
-static uint32_t platform_count;
+static struct guest_defined platforms;
 static guest_lock lock; // of both lists; never held across a call
 static _Atomic uint32_t context_count;
 
@@ -58,19 +54,8 @@ static void define_platform(const struct ze_driver *driver, ze_driver_handle_t h
 
 static void platform_seen(const struct ze_driver *driver, ze_driver_handle_t handle)
 {
-	uint32_t process = atomic_load(&guest_process), at = 0;
-	bool define = handle != NULL;
 	guest_hold(&lock);
-	while (at < platform_count && platforms[at].handle != handle)
-		at++;
-	if (at < platform_count) {
-		define = platforms[at].process != process;
-		platforms[at].process = process;
-	} else if (define && at < MOST_PLATFORMS) {
-		platforms[at].handle = handle;
-		platforms[at].process = process;
-		platform_count++;
-	}
+	bool define = handle != NULL && guest_defines_first(&platforms, handle);
 	guest_let_go(&lock);
 	if (define)
 		define_platform(driver, handle);

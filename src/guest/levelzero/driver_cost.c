@@ -11,10 +11,9 @@
 
 #include <errno.h>
 
-#define MOST_NS                                                                                    \
-	4000000 // that a measurement is to take; the least rounds may take BUSY times as long
+#define MOST_NS 4000000 // that a measurement is to take
 
-enum { COMMANDS = 32, ROUNDS = 21, LEAST_ROUNDS = 5, BUSY = 8, BYTES = 64 };
+enum { COMMANDS = 32, BYTES = 64 };
 // Without an event, with one, with one that has timestamps; the last two: NATIVE and STAMPED with
 // our own code around.
 enum trial { NATIVE, PLAIN, STAMPED, TRIALS, OURS_UNTIMED = TRIALS, OURS, ALL_TRIALS };
@@ -30,8 +29,8 @@ struct bench {
 };
 
 // Of each round the difference in ticks of COMMANDS, by enum tare_trace_driver_cost.
-static int64_t found[TARE_DRIVER_COST_COUNT][ROUNDS];
-static int64_t native[ROUNDS], own[2][ROUNDS]; // own: with times, without
+static int64_t found[TARE_DRIVER_COST_COUNT][GUEST_BENCH_ROUNDS];
+static int64_t native[GUEST_BENCH_ROUNDS], own[2][GUEST_BENCH_ROUNDS]; // own: with times, without
 
 static bool append(const struct bench *bench, enum work work, ze_event_handle_t event)
 {
@@ -101,9 +100,7 @@ static uint32_t measure(struct bench *bench)
 	if (most == 0 || !try_all(bench, ticks))
 		return 0;
 	uint64_t from = guest_ticks();
-	while (rounds < ROUNDS &&
-	       guest_ticks() - from < (rounds < LEAST_ROUNDS ? BUSY * most : most) &&
-	       try_all(bench, ticks)) {
+	while (guest_bench_goes_on(rounds, from, most) && try_all(bench, ticks)) {
 		for (enum work work = FILL; work < WORKS; work++) {
 			uint32_t at = work == FILL ? 0 : TARE_DRIVER_TRANSFER;
 			found[at + TARE_DRIVER_EVENT][rounds] =
@@ -115,7 +112,7 @@ static uint32_t measure(struct bench *bench)
 		own[1][rounds] = (int64_t)(ticks[FILL][OURS_UNTIMED] - ticks[FILL][NATIVE]);
 		native[rounds++] = (int64_t)ticks[FILL][NATIVE];
 	}
-	return rounds < LEAST_ROUNDS ? 0 : rounds;
+	return rounds < GUEST_BENCH_LEAST_ROUNDS ? 0 : rounds;
 }
 
 // ---- what is told of it

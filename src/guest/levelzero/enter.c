@@ -21,7 +21,6 @@ static bool begin(void)
 {
 	static const struct guest_api levelzero = { .api = TARE_TRACE_LEVELZERO,
 		                                    .harvest = ze_harvest,
-		                                    .calls = ze_calls_seen,
 		                                    .in_child = ze_in_child };
 	static _Atomic uint32_t begun; // 1: it is under way, 2: it failed, 3: it is done
 	uint32_t before = 0;

@@ -10,20 +10,11 @@
 
 #include <errno.h>
 
-#define MOST_NS                                                                                    \
-	6000000 // that a measurement is to take; the least rounds may take BUSY times as long
+#define MOST_NS 6000000  // that a measurement is to take
 #define WAIT_NS 20000000 // for the device, each time
 
 // Of those at once the first is not timed: it may have to wake threads of the driver's.
-enum {
-	AT_ONCE = 7,
-	TIMED = AT_ONCE - 1,
-	ROUNDS = 21,
-	LEAST_ROUNDS = 5,
-	BUSY = 8,
-	FEW = 1,
-	SEVERAL = 9
-};
+enum { AT_ONCE = 7, TIMED = AT_ONCE - 1, FEW = 1, SEVERAL = 9 };
 enum size { ONE, MANY, SIZES };
 enum trial { NATIVE, QUERIED, OURS, TRIALS };
 
@@ -39,7 +30,7 @@ struct bench {
 };
 
 static const uint32_t counts[SIZES] = { FEW, SEVERAL };
-static int64_t found[TARE_EXECUTE_COST_COUNT][ROUNDS];
+static int64_t found[TARE_EXECUTE_COST_COUNT][GUEST_BENCH_ROUNDS];
 
 static bool finish(struct bench *bench)
 {
@@ -135,9 +126,7 @@ static uint32_t measure(struct bench *bench)
 	if (most == 0 || !try_all(bench, ticks))
 		return 0;
 	uint64_t from = guest_ticks();
-	while (rounds < ROUNDS &&
-	       guest_ticks() - from < (rounds < LEAST_ROUNDS ? BUSY * most : most) &&
-	       try_all(bench, ticks)) {
+	while (guest_bench_goes_on(rounds, from, most) && try_all(bench, ticks)) {
 		int64_t few = (int64_t)(ticks[ONE][QUERIED] - ticks[ONE][NATIVE]);
 		int64_t several = (int64_t)(ticks[MANY][QUERIED] - ticks[MANY][NATIVE]);
 		int64_t node = (several - few) / (SEVERAL - FEW);
@@ -145,7 +134,7 @@ static uint32_t measure(struct bench *bench)
 		found[TARE_EXECUTE_NODE][rounds] = node;
 		found[TARE_EXECUTE_LIST][rounds++] = few - FEW * node;
 	}
-	return rounds < LEAST_ROUNDS ? 0 : rounds;
+	return rounds < GUEST_BENCH_LEAST_ROUNDS ? 0 : rounds;
 }
 
 static int64_t each_ps(int64_t ticks)

@@ -70,8 +70,8 @@ struct ze_launched {
 };
 
 struct ze_thread {
-	_Atomic uint64_t calls;
-	uint64_t exit;            // of the last call that was no command
+	struct guest_api_thread
+	    shared;               // it defines at the exit of its last call that was no command
 	struct ze_list *list;     // last used
 	struct ze_kernel *kernel; // last launched
 	struct ze_launched launched;
@@ -80,10 +80,11 @@ struct ze_thread {
 	// in a call that waits: what it sees complete is as it was read
 	bool stands_by;
 	bool ends; // ends a list or a context: what is complete is taken now or never
-	struct ze_thread *following;
 };
-uint64_t ze_calls_seen(void);
-bool ze_thread_make(struct guest_thread *thread);
+static inline bool ze_thread_make(struct guest_thread *thread)
+{
+	return guest_api_thread_make(thread, TARE_TRACE_LEVELZERO, sizeof(struct ze_thread));
+}
 static inline struct ze_thread *ze_of(const struct guest_thread *thread)
 {
 	return thread->api[TARE_TRACE_LEVELZERO];
@@ -96,11 +97,8 @@ static inline struct guest_thread *ze_enter(void)
 	if (ZE_UNLIKELY(thread == NULL) ||
 	    (ZE_UNLIKELY(ze_of(thread) == NULL) && !ze_thread_make(thread)))
 		return NULL;
-	struct ze_thread *mine = ze_of(thread);
 	thread->depth++;
-	atomic_store_explicit(&mine->calls,
-	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
-	                      memory_order_relaxed);
+	guest_count_call(&ze_of(thread)->shared);
 	return thread;
 }
 static inline void ze_leave(struct guest_thread *thread)
@@ -111,12 +109,23 @@ static inline void ze_leave(struct guest_thread *thread)
 
 // ---- definitions
 
-void ze_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
-               const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
-               uint32_t number);
-void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
-             uint32_t text);
-void ze_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
+static inline void ze_define(enum tare_trace_object_kind kind, const void *handle,
+                             const void *parent, const void *device, uint64_t properties,
+                             uint64_t bytes, uint32_t name, uint32_t number)
+{
+	guest_define_object(TARE_TRACE_LEVELZERO, 0, kind, handle, parent, device, properties,
+	                    bytes, name, number);
+}
+static inline void ze_fact(enum tare_trace_fact fact, const void *object, uint64_t value,
+                           const void *device, uint32_t text)
+{
+	guest_define_fact(TARE_TRACE_LEVELZERO, fact, object, value, device, text);
+}
+static inline void ze_change(enum tare_trace_change change, const void *object, uint64_t from,
+                             uint64_t to)
+{
+	guest_define_change(TARE_TRACE_LEVELZERO, change, object, from, to);
+}
 
 // ---- objects: handles to what is kept of them
 

@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) bool layer_again_begin(struct guest
 	again->flags = layer_again_flags(thread, mine, again);
 	again->number = LAYER_LIKELY(run->flags == again->flags) ? run->row.number + 1 : 0;
 	thread->depth = 1;
-	layer_count_call(mine);
+	guest_count_call(&mine->shared);
 	again->enter = layer_begin_ticks(thread);
 	return true;
 }

@@ -113,14 +113,7 @@ void layer_calibrate(void)
 	if (!guest_options.count_only && !guest_options.strict)
 		layer_timed_cost_ps =
 		    (command_ps > untimed_ps ? command_ps - untimed_ps : 0) + harvest_ps;
-	// For the children of a fork, too.
-	guest_options.calibration_ticks = guest_ticks() - from;
-	guest_options.self_untimed_cost_ps = untimed_ps;
-	guest_options.self_cost_ps = command_ps;
-	guest_options.self_call_cost_ps = call_ps;
-	guest_options.self_stack_cost_ps = stack_ps;
-	guest_tell_self_cost(guest_header);
-	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
-	                 __ATOMIC_RELAXED);
-	__atomic_store_n(&guest_header->self_stack_cost_ps, stack_ps, __ATOMIC_RELAXED);
+	// Other APIs' may be in the same header.
+	guest_costs_tell(TARE_TRACE_NO_API, from,
+	                 &(struct guest_costs){ command_ps, untimed_ps, call_ps, stack_ps });
 }

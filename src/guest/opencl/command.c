@@ -448,7 +448,7 @@ void layer_call_end(struct guest_thread *thread, uint32_t function, uint64_t ent
 {
 	uint64_t exit = guest_ticks();
 	struct layer_thread *mine = layer_of(thread);
-	mine->exit = thread->left_ticks = exit;
+	mine->shared.defining_ticks = thread->left_ticks = exit;
 	if (waits)
 		guest_waiting(thread, 0, 0);
 	layer_know_function(thread, function);

@@ -15,15 +15,11 @@
 #define PCI_SLOT_NV 0x4009
 #define PCI_DOMAIN_NV 0x400A
 
-enum { MOST_DEVICES = 128, MOST_PLATFORMS = 32, TEXT_BYTES = 256 };
+enum { MOST_DEVICES = 128, TEXT_BYTES = 256 };
 
 static struct layer_device devices[MOST_DEVICES];
 static _Atomic uint32_t device_count;
-static struct {
-	cl_platform_id handle;
-	uint32_t process;
-} platforms[MOST_PLATFORMS];
-static uint32_t platform_count;
+static struct guest_defined platforms;
 static guest_lock lock; // of both lists; never held across a call
 static _Atomic uint32_t context_count;
 
@@ -68,20 +64,8 @@ static void define_platform(cl_platform_id platform)
 
 void layer_platform_seen(cl_platform_id platform)
 {
-	uint32_t process = atomic_load(&guest_process);
-	bool define = platform != NULL;
-	uint32_t at = 0;
 	layer_lock(&lock);
-	while (at < platform_count && platforms[at].handle != platform)
-		at++;
-	if (at < platform_count) {
-		define = platforms[at].process != process;
-		platforms[at].process = process;
-	} else if (define && at < MOST_PLATFORMS) {
-		platforms[at].handle = platform;
-		platforms[at].process = process;
-		platform_count++;
-	}
+	bool define = platform != NULL && guest_defines_first(&platforms, platform);
 	layer_unlock(&lock);
 	if (define && layer_next.clGetPlatformInfo != NULL)
 		define_platform(platform);

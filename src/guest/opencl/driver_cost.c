@@ -20,9 +20,6 @@
 enum {
 	COMMANDS = 48,
 	LEAST_COMMANDS = 8,
-	ROUNDS = 21,
-	LEAST_ROUNDS = 5,
-	BUSY = 8,  // times the time that it is to take, for the least rounds
 	TIMES = 3, // that it is done in a process
 	// other threads compute when they take more than one so-manieth of this one's CPU time
 	OTHERS = 4,
@@ -61,7 +58,7 @@ struct told {
 };
 
 // Of the measurement that is under way, in the order of measuring.
-static int64_t found[FOUND_COUNT][ROUNDS];
+static int64_t found[FOUND_COUNT][GUEST_BENCH_ROUNDS];
 static uint32_t found_count;
 // Of all measurements so far: the last one's, for at the first the driver's memory is as tidy as it
 // will never be again; the interval reaches to the middle of the one before.
@@ -285,13 +282,12 @@ static bool measure(struct bench *bench)
 	// So many commands that enough rounds fit.
 	uint64_t one = ticks_of(&round) / LEAST_COMMANDS + 1;
 	int64_t others_ns = others_cpu_ns(), own_ns = ns_of(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t fit = most / (2 * LEAST_ROUNDS) / one;
+	uint64_t fit = most / (2 * GUEST_BENCH_LEAST_ROUNDS) / one;
 	bench->commands = fit >= COMMANDS        ? COMMANDS
 	                  : fit > LEAST_COMMANDS ? (uint32_t)fit
 	                                         : LEAST_COMMANDS;
 	// On a busy machine the least takes longer.
-	for (uint32_t i = 0;
-	     i < ROUNDS && guest_ticks() - from < (i < LEAST_ROUNDS ? BUSY * most : most); i++) {
+	for (uint32_t i = 0; guest_bench_goes_on(i, from, most); i++) {
 		if (!try_all(bench, &round))
 			break;
 		keep(bench, &round);
@@ -299,7 +295,7 @@ static bool measure(struct bench *bench)
 	if (others_cpu_ns() - others_ns > (ns_of(CLOCK_THREAD_CPUTIME_ID) - own_ns) / OTHERS)
 		others_compute = true;
 	// What is too little to have a median of is not used at all.
-	return found_count >= LEAST_ROUNDS;
+	return found_count >= GUEST_BENCH_LEAST_ROUNDS;
 }
 
 // ---- what is told of it
@@ -321,7 +317,7 @@ static void tell_ours(void)
 static void conclude(bool ours)
 {
 	for (int i = 0; i < FOUND_COUNT; i++) {
-		int64_t values[ROUNDS];
+		int64_t values[GUEST_BENCH_ROUNDS];
 		memcpy(values, found[i], found_count * sizeof *values);
 		const struct guest_middle now = guest_middle_of(values, found_count);
 		int64_t before = told_rounds != 0 ? told.middle[i] : now.low;

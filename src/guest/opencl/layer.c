@@ -1,54 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry points by which an OpenCL loader takes us between the program and the drivers: the
-// older clInitLayer and the newer clInitLayerWithProperties.
+// The recorder as a layer of OpenCL: what it does when a loader takes it.
 #include "guest/opencl/layer.h"
 #include "guest/environment.h"
+#include "guest/layer/entry.h"
 #include "guest/stack/stack.h"
 
-#include <CL/cl_layer.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LAYER_NAME "tare"
-#define ENTRIES (sizeof(cl_icd_dispatch) / sizeof(void *))
-
-#define EXPORTED __attribute__((visibility("default")))
-
-// Of newer headers than some that we are built with.
-EXPORTED cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries,
-                                                      const cl_icd_dispatch *target,
-                                                      cl_uint *entries_ret,
-                                                      const cl_icd_dispatch **table_ret,
-                                                      const void *properties);
-EXPORTED cl_int CL_API_CALL clDeinitLayer(void);
-EXPORTED extern __typeof__(clGetLayerInfo) clGetLayerInfo;
-EXPORTED extern __typeof__(clInitLayer) clInitLayer;
-
 cl_icd_dispatch layer_next;
-
-static cl_int answer(const void *data, size_t bytes, size_t room, void *value, size_t *bytes_ret)
-{
-	if (value != NULL && room < bytes)
-		return CL_INVALID_VALUE;
-	if (value != NULL)
-		memcpy(value, data, bytes);
-	if (bytes_ret != NULL)
-		*bytes_ret = bytes;
-	return CL_SUCCESS;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t room, void *value,
-                                               size_t *bytes_ret)
-{
-	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-	if (name == CL_LAYER_API_VERSION)
-		return answer(&version, sizeof version, room, value, bytes_ret);
-	if (name == CL_LAYER_NAME)
-		return answer(LAYER_NAME, sizeof LAYER_NAME, room, value, bytes_ret);
-	return CL_INVALID_VALUE;
-}
 
 // A loader that reads its list of layers cuts it behind the first one (ocl-icd and Khronos' both
 // do), in the environment itself. What this process starts is to have all of it. The entry is
@@ -85,7 +46,6 @@ static bool begin(void)
 {
 	static const struct guest_api opencl = { .api = TARE_TRACE_OPENCL,
 		                                 .harvest = layer_harvest,
-		                                 .calls = layer_calls,
 		                                 .in_child = layer_in_child };
 	if (!guest_begin(&opencl) || !layer_objects_begin())
 		return false;
@@ -100,57 +60,20 @@ static bool begin(void)
 	return true;
 }
 
-// The loader's table may be shorter or longer than the one that we know: its length is kept, what
-// we do not know is left as it is, and what it lacks is never called.
-static cl_int begin_layer(cl_uint entries, const cl_icd_dispatch *target, cl_uint *entries_ret,
-                          const cl_icd_dispatch **table_ret)
-{
-	static bool wrapped;
-	if (target == NULL || entries_ret == NULL || table_ret == NULL)
-		return CL_INVALID_VALUE;
-	*entries_ret = entries;
-	*table_ret = target;
-	restore_list();
-	// A second loader in the process has functions of its own; only the first one is recorded.
-	if (wrapped)
-		return CL_SUCCESS;
-	wrapped = true;
-	size_t known = entries < ENTRIES ? entries : ENTRIES;
-	memcpy(&layer_next, target, known * sizeof(void *));
-	cl_icd_dispatch table = layer_next;
-	if (!begin())
-		return CL_SUCCESS;
-	void *whole = guest_memory(entries * sizeof(void *));
-	if (whole == NULL)
-		return CL_SUCCESS;
-	layer_wrap(&table);
-	memcpy(whole, target, entries * sizeof(void *));
-	memcpy(whole, &table, known * sizeof(void *));
-	*table_ret = whole;
-	return CL_SUCCESS;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *target,
-                                            cl_uint *entries_ret, const cl_icd_dispatch **table_ret)
-{
-	int saved = errno;
-	cl_int result = begin_layer(entries, target, entries_ret, table_ret);
-	errno = saved;
-	return result;
-}
-
-cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch *target,
-                                             cl_uint *entries_ret,
-                                             const cl_icd_dispatch **table_ret,
-                                             const void *properties)
-{
-	(void)properties;
-	return clInitLayer(entries, target, entries_ret, table_ret);
-}
-
-cl_int CL_API_CALL clDeinitLayer(void)
+static void end(void)
 {
 	layer_harvest();
 	layer_harvest_stop();
-	return CL_SUCCESS;
+}
+
+__attribute__((constructor)) static void be_layer(void)
+{
+	static const struct guest_layer layer = { .name = "tare",
+		                                  .next = &layer_next,
+		                                  .met = restore_list,
+		                                  .begin = begin,
+		                                  .wrap = layer_wrap,
+		                                  .end = end };
+
+	guest_layer_is(&layer);
 }

@@ -2,20 +2,13 @@
 // What the parts of the OpenCL layer share. The wrappers are generated (tools/gen_api.py) and call
 // the inline functions of wrap.h; docs/recorder-opencl.md says what happens to a command.
 #pragma once
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include "guest/api.h"
 #include "guest/contents.h"
+#include "guest/layer/cl.h"
 #include "guest/opencl/ring.h"
 #include "guest/stack/region.h"
 
 #include <CL/cl_ext.h>
-#include <CL/cl_icd.h>
 
 #include "opencl_hooks.h"
 
@@ -91,8 +84,8 @@ struct layer_sampler {
 	struct layer_sampled_kind kinds[LAYER_KINDS];
 };
 struct layer_thread {
-	_Atomic uint64_t calls;
-	uint64_t exit;             // of the last call that was no command
+	struct guest_api_thread
+	    shared;                // it defines at the exit of its last call that was no command
 	struct layer_queue *queue; // last used
 	uint32_t callbacks;        // of the program that this thread is inside of
 	uint32_t waited_count;
@@ -100,16 +93,16 @@ struct layer_thread {
 	// in a call that waits, which has not returned: what it sees complete is as it was read
 	bool stands_by;
 	struct guest_contents unmapping; // what is being unmapped held; `bytes` 0: nothing
-	struct layer_thread *following;
 	struct layer_run run;
 	struct layer_sampler sampler;
 	const struct layer_shape *last_shape; // one of these; NULL: none yet
 	struct layer_shape shapes[LAYER_SHAPES];
 };
-// The calls of all threads; for struct guest_api.
-uint64_t layer_calls(void);
 // Makes what is kept of a thread. False when there is no memory.
-bool layer_thread_make(struct guest_thread *thread);
+static inline bool layer_thread_make(struct guest_thread *thread)
+{
+	return guest_api_thread_make(thread, TARE_TRACE_OPENCL, sizeof(struct layer_thread));
+}
 // That; NULL: none yet.
 static inline struct layer_thread *layer_of(const struct guest_thread *thread)
 {
@@ -140,15 +133,23 @@ bool layer_releasing(const void *handle);
 
 // ---- definitions
 
-// Writes an OBJECT record. The ticks are the exit of this thread's last call.
-void layer_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
-                  const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
-                  uint32_t number);
-void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
-                uint32_t text);
-void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to);
-// Ticks for definitions: of the last call's exit, or now.
-uint64_t layer_definition_ticks(void);
+static inline void layer_define(enum tare_trace_object_kind kind, const void *handle,
+                                const void *parent, const void *device, uint64_t properties,
+                                uint64_t bytes, uint32_t name, uint32_t number)
+{
+	guest_define_object(TARE_TRACE_OPENCL, 0, kind, handle, parent, device, properties, bytes,
+	                    name, number);
+}
+static inline void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value,
+                              const void *device, uint32_t text)
+{
+	guest_define_fact(TARE_TRACE_OPENCL, fact, object, value, device, text);
+}
+static inline void layer_change(enum tare_trace_change change, const void *object, uint64_t from,
+                                uint64_t to)
+{
+	guest_define_change(TARE_TRACE_OPENCL, change, object, from, to);
+}
 
 // ---- devices
 

@@ -8,16 +8,14 @@ static struct guest_map *objects; // by handle
 static struct layer_object *spare_objects;
 static guest_lock spare_lock;
 static _Atomic uint64_t serials;
-static struct layer_thread *_Atomic all_threads;
 _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 
-// The child of a fork counts its own calls and begins its own sample, and the parent's callbacks
-// are not its.
+// The child of a fork begins its own sample, and the parent's callbacks are not its.
 void layer_in_child(void)
 {
-	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
-	     mine = mine->following) {
-		atomic_store(&mine->calls, 0);
+	struct layer_thread *mine;
+	GUEST_API_THREADS(mine, TARE_TRACE_OPENCL)
+	{
 		mine->callbacks = 0;
 		mine->stands_by = false;
 		mine->run.of = NULL;
@@ -34,88 +32,12 @@ bool layer_objects_begin(void)
 	return objects != NULL;
 }
 
-bool layer_thread_make(struct guest_thread *thread)
-{
-	struct layer_thread *mine = guest_memory(sizeof *mine);
-	if (mine == NULL)
-		return false;
-	// Known to all before it is the thread's: the child of a fork in between would count
-	// nothing.
-	mine->following = atomic_load(&all_threads);
-	while (!atomic_compare_exchange_weak(&all_threads, &mine->following, mine))
-		;
-	// A signal handler may have been here before us.
-	if (layer_of(thread) == NULL)
-		thread->api[TARE_TRACE_OPENCL] = mine;
-	return true;
-}
-
-uint64_t layer_calls(void)
-{
-	uint64_t sum = 0;
-	for (struct layer_thread *mine = atomic_load(&all_threads); mine != NULL;
-	     mine = mine->following)
-		sum += atomic_load_explicit(&mine->calls, memory_order_relaxed);
-	return sum;
-}
-
 void layer_define_function(uint32_t function, uint32_t process)
 {
 	if (atomic_exchange(&layer_defined[function], process) == process)
 		return;
 	const struct layer_function_name *name = &layer_function_names[function];
 	guest_define_function(TARE_TRACE_OPENCL, function, name->name, name->role);
-}
-
-uint64_t layer_definition_ticks(void)
-{
-	struct guest_thread *thread = guest_thread();
-	struct layer_thread *mine = thread != NULL ? layer_of(thread) : NULL;
-	return mine != NULL && mine->exit != 0 ? mine->exit : guest_ticks();
-}
-
-void layer_define(enum tare_trace_object_kind kind, const void *handle, const void *parent,
-                  const void *device, uint64_t properties, uint64_t bytes, uint32_t name,
-                  uint32_t number)
-{
-	union tare_trace_record record = { .object = { .head = guest_api_head(TARE_TRACE_OPENCL,
-		                                                              TARE_TRACE_OBJECT,
-		                                                              (uint16_t)kind),
-		                                       .handle = (uintptr_t)handle,
-		                                       .ticks = layer_definition_ticks(),
-		                                       .parent = (uintptr_t)parent,
-		                                       .device = (uintptr_t)device,
-		                                       .properties = properties,
-		                                       .bytes = bytes,
-		                                       .name = name,
-		                                       .number = number } };
-	guest_define(&record);
-}
-
-void layer_fact(enum tare_trace_fact fact, const void *object, uint64_t value, const void *device,
-                uint32_t text)
-{
-	union tare_trace_record record = { .fact = { .head = guest_api_head(TARE_TRACE_OPENCL,
-		                                                            TARE_TRACE_FACT,
-		                                                            (uint16_t)fact),
-		                                     .object = (uintptr_t)object,
-		                                     .ticks = layer_definition_ticks(),
-		                                     .value = value,
-		                                     .device = (uintptr_t)device,
-		                                     .text = text } };
-	guest_define(&record);
-}
-
-void layer_change(enum tare_trace_change change, const void *object, uint64_t from, uint64_t to)
-{
-	union tare_trace_record record = { .change = { .head = guest_api_head(TARE_TRACE_OPENCL,
-		                                                              TARE_TRACE_CHANGE,
-		                                                              (uint16_t)change),
-		                                       .object = (uintptr_t)object,
-		                                       .ticks = layer_definition_ticks(),
-		                                       .from = from,
-		                                       .to = to } };
-	guest_define(&record);
 }
 
 // ---- objects

@@ -67,7 +67,7 @@ static void made(cl_command_queue handle, cl_context context, cl_device_id devic
 	if (queue == NULL)
 		return;
 	if (layer_of(thread) != NULL)
-		layer_of(thread)->exit = guest_ticks();
+		layer_of(thread)->shared.defining_ticks = guest_ticks();
 	queue->context = context;
 	queue->device = layer_device_find(device);
 	atomic_store_explicit(&queue->number, guest_queue_number(), memory_order_relaxed);

@@ -101,13 +101,6 @@ static inline void layer_unrecorded(const struct layer_command *command, cl_int 
 		layer_next.clReleaseEvent(command->own);
 }
 
-static inline void layer_count_call(struct layer_thread *mine)
-{
-	atomic_store_explicit(&mine->calls,
-	                      atomic_load_explicit(&mine->calls, memory_order_relaxed) + 1,
-	                      memory_order_relaxed);
-}
-
 // Begins a call: this thread, or NULL when nothing is recorded. Ends with layer_leave.
 static inline __attribute__((always_inline)) struct guest_thread *layer_enter(void)
 {
@@ -121,7 +114,7 @@ static inline __attribute__((always_inline)) struct guest_thread *layer_enter(vo
 		mine = layer_of(thread);
 	}
 	thread->depth++;
-	layer_count_call(mine);
+	guest_count_call(&mine->shared);
 	return thread;
 }
 

@@ -54,9 +54,8 @@ static int make_memories(struct latency_task *task, struct tare_error *error)
 	return status;
 }
 
-int latency_begin_copy(struct latency_task *task, struct tare_error *error)
+int latency_begin_copies(struct latency_task *task, struct tare_error *error)
 {
-	struct tare_bench *bench = &task->latency->bench;
 	struct tare_operation copy;
 	int status = make_memories(task, error);
 
@@ -64,8 +63,14 @@ int latency_begin_copy(struct latency_task *task, struct tare_error *error)
 		return status;
 	copy = copy_of(task);
 	copy.blocking = false;
-	status = tare_bench_run(bench->plain, &copy, error);
-	return status < 0 || !bench->stamped ? status : calibrate(task, error);
+	return tare_bench_run(task->latency->bench.plain, &copy, error);
+}
+
+int latency_begin_copy(struct latency_task *task, struct tare_error *error)
+{
+	int status = latency_begin_copies(task, error);
+
+	return status < 0 || !task->latency->bench.stamped ? status : calibrate(task, error);
 }
 
 int latency_sample_copy(struct latency_task *task, int64_t *values, struct tare_error *error)
@@ -84,18 +89,6 @@ int latency_sample_copy(struct latency_task *task, int64_t *values, struct tare_
 }
 
 // ---- in a row, not waited for
-
-int latency_begin_copies(struct latency_task *task, struct tare_error *error)
-{
-	struct tare_operation copy;
-	int status = make_memories(task, error);
-
-	if (status < 0)
-		return status;
-	copy = copy_of(task);
-	copy.blocking = false;
-	return tare_bench_run(task->latency->bench.plain, &copy, error);
-}
 
 int latency_sample_copies(struct latency_task *task, int64_t *values, struct tare_error *error)
 {

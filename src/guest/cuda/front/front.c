@@ -18,44 +18,7 @@ enum slot {
 };
 _Static_assert(SLOT_cuGraphDestroy + 1 == FRONT_GET, "");
 
-static const char *const names[] = {
-#define NAME(count, name) #name,
-	CUDA_FRONT_FUNCTIONS(NAME)
-#undef NAME
-	    "cuGetProcAddress",
-	"cuGetProcAddress_v2",
-};
-
-EXPORTED struct cuda_front tare_cuda_front = { CUDA_FRONT_MOST, names, NULL };
-
-static front_function reals[FRONT_SLOTS]; // stored atomically; NULL: not looked for yet
-
-// ---- the driver's
-
-const char *front_name(uint32_t slot)
-{
-	return names[slot];
-}
-
-front_function front_keep(uint32_t slot, front_function found)
-{
-	front_function none = NULL;
-	if (!found || __atomic_compare_exchange_n(&reals[slot], &none, found, false,
-	                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return found;
-	return none;
-}
-
-static __attribute__((noinline)) front_function look_for(uint32_t slot)
-{
-	return front_keep(slot, front_driver_function(names[slot]));
-}
-
-front_function front_real(uint32_t slot)
-{
-	front_function real = __atomic_load_n(&reals[slot], __ATOMIC_ACQUIRE);
-	return __builtin_expect(real != NULL, 1) ? real : look_for(slot);
-}
+EXPORTED struct cuda_front tare_cuda_front = { CUDA_FRONT_MOST, front_names, NULL };
 
 // ---- calls
 
@@ -66,7 +29,7 @@ static bool before(struct cupti_call *call, uint32_t slot, const A *parameters)
 	if (__builtin_expect(!tell, 1))
 		return false;
 	*call = (struct cupti_call){ .site = ABI_CUPTI_SITE_ENTER,
-		                     .function = names[slot],
+		                     .function = front_names[slot],
 		                     .parameters = parameters,
 		                     .correlation = ++numbers };
 	tell(slot, call);
@@ -147,9 +110,9 @@ static void lead(const char *symbol, void **found)
 {
 	size_t length = strlen(symbol);
 	for (uint32_t slot = 0; slot < FRONT_SLOTS; slot++) {
-		const char *rest = names[slot] + length;
+		const char *rest = front_names[slot] + length;
 		front_function real, ours;
-		if (strncmp(names[slot], symbol, length) != 0 || (*rest && *rest != '_'))
+		if (strncmp(front_names[slot], symbol, length) != 0 || (*rest && *rest != '_'))
 			continue;
 		real = front_real(slot);
 		ours = front_ours(slot);

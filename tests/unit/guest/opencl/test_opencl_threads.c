@@ -118,7 +118,11 @@ static int be_child(void)
 	}
 	if (!no_event_lives())
 		return 71;
-	return layer_calls() >= 200 && layer_calls() < 200 + 4001 ? 0 : 72;
+	uint64_t calls = 0;
+	struct layer_thread *of;
+	GUEST_API_THREADS(of, TARE_TRACE_OPENCL)
+	calls += atomic_load(&of->shared.calls);
+	return calls >= 200 && calls < 200 + 4001 ? 0 : 72;
 }
 
 // One that leaves the parent's queue alone while its own helper goes round.

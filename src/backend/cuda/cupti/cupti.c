@@ -2,9 +2,11 @@
 // CUPTI, the CUDA profiling tools interface, in tare's own process and only while engine stamps
 // are asked for. The library stays mapped once it is open: it keeps threads and handlers. The
 // process has one subscriber, so one device is traced at a time.
+#include "backend/cuda/cupti/engines.h"
 #include "backend/cuda/graph.h"
 #include "backend/cuda/trace.h"
 #include "base/room.h"
+#include "guest/cuda/cupti_places.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,22 +26,6 @@ static const struct tare_symbol symbols[] = {
 #undef REQUIRED
 #undef OPTIONAL
 };
-
-// What is enabled; the first `needed` of them must be there. An engine's records carry their call
-// (correlation) only while the driver's calls are recorded; the runtime's are those of libraries.
-static const struct {
-	cupti_kind kind;
-	bool needed;
-} kinds[] = {
-	{ ABI_CUPTI_KIND_EXTERNAL_CORRELATION, true },
-	{ ABI_CUPTI_KIND_DRIVER, true },
-	{ ABI_CUPTI_KIND_CONCURRENT_KERNEL, true },
-	{ ABI_CUPTI_KIND_MEMCPY, true },
-	{ ABI_CUPTI_KIND_MEMSET, true },
-	{ ABI_CUPTI_KIND_MEMCPY_PEER, false },
-	{ ABI_CUPTI_KIND_RUNTIME, false },
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 static struct {
 	pthread_mutex_t lock;
@@ -84,10 +70,8 @@ static void add_matches(struct names *names, const char *pattern)
 // The driver's own version first, then from new to old; by name, then in the toolkits' folders.
 static void list_names(struct names *names, int driver_version)
 {
-	static const char *const versions[] = { "13", "12", "11.8", "11.7", "11.6", "11.5" };
-	static const char *const places[] = { "/usr/local/cuda*/lib64",
-		                              "/usr/local/cuda*/extras/CUPTI/lib64",
-		                              "/opt/cuda*/lib64", "/opt/cuda*/extras/CUPTI/lib64" };
+	static const char *const versions[] = { CUPTI_VERSIONS };
+	static const char *const places[] = { CUPTI_FOLDERS };
 	char own[16], text[NAME_BYTES];
 
 	snprintf(own, sizeof own, "%d", driver_version / 1000);
@@ -132,7 +116,7 @@ static int library_missing(const char *chosen, struct tare_error *error)
 
 static int library_open(int driver_version, struct tare_error *error)
 {
-	const char *chosen = getenv("TARE_CUPTI_LIBRARY");
+	const char *chosen = getenv(CUPTI_VARIABLE);
 	struct names *names;
 	int status;
 
@@ -242,11 +226,6 @@ static void on_resource(void *context, cupti_domain domain, uint32_t id, const v
 		note_graph_node(id, resource->descriptor);
 }
 
-static uint64_t host_clock(void)
-{
-	return (uint64_t)tare_host_now().ns;
-}
-
 static int subscribe(struct tare_error *error)
 {
 	char holder[HOLDER_BYTES] = "";
@@ -265,34 +244,23 @@ static int subscribe(struct tare_error *error)
 	return 0;
 }
 
-// Flushed on both sides: nothing promises that records of a kind outlive its end.
 static void stop(void)
 {
-	cupti.call.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
-	for (size_t i = 0; i < KINDS; i++)
-		cupti.call.cuptiActivityDisable(kinds[i].kind);
-	cupti.call.cuptiActivityFlushAll(ABI_CUPTI_FLUSH_FORCED);
-	cupti.call.cuptiUnsubscribe(cupti.subscriber);
+	tare_cupti_end(&cupti.call, cupti.subscriber);
 	cupti.subscriber = NULL;
 }
 
 static int start(struct tare_error *error)
 {
 	const struct cupti_functions *call = &cupti.call;
-	const char *name = "cuptiActivityRegisterTimestampCallback";
+	const char *name;
 	cupti_result result;
 	int status = subscribe(error);
 
 	if (status < 0)
 		return status;
 	cuda_records_begin(call, cupti.version);
-	// Before any kind is enabled: that decides the clock of the records.
-	result = call->cuptiActivityRegisterTimestampCallback(host_clock);
-	if (result == ABI_CUPTI_SUCCESS) {
-		name = "cuptiActivityRegisterCallbacks";
-		result = call->cuptiActivityRegisterCallbacks(cuda_records_requested,
-		                                              cuda_records_completed);
-	}
+	result = tare_cupti_records_to(call, cuda_records_completed, &name);
 	if (call->cuptiActivityEnableLatencyTimestamps)
 		call->cuptiActivityEnableLatencyTimestamps(1);
 	if (call->cuptiEnableCallback && call->cuptiGetGraphNodeId) {
@@ -301,12 +269,8 @@ static int start(struct tare_error *error)
 		call->cuptiEnableCallback(1, cupti.subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
 		                          ABI_CUPTI_RESOURCE_GRAPHNODE_CLONED);
 	}
-	for (size_t i = 0; i < KINDS && result == ABI_CUPTI_SUCCESS; i++) {
-		name = "cuptiActivityEnable";
-		result = call->cuptiActivityEnable(kinds[i].kind);
-		if (!kinds[i].needed)
-			result = ABI_CUPTI_SUCCESS;
-	}
+	if (result == ABI_CUPTI_SUCCESS)
+		result = tare_cupti_enable(call, true, &name);
 	if (result == ABI_CUPTI_SUCCESS)
 		return 0;
 	status = fail(result, name, error);

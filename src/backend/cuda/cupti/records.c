@@ -2,14 +2,12 @@
 // CUPTI's buffers and what is kept of the records in them. Buffers come back on threads of CUPTI's;
 // what they held is matched only once all are there, because nothing says that a call's records
 // come in one buffer, or in which order.
+#include "backend/cuda/cupti/engines.h"
 #include "backend/cuda/graph.h"
 #include "backend/cuda/trace.h"
 #include "base/room.h"
 
 #include <stdlib.h>
-
-#define BUFFER_BYTES ((size_t)1 << 20)
-#define BUFFER_ALIGNMENT 8
 
 // A call of the driver, and the ticket under which it was made.
 struct link {
@@ -109,31 +107,15 @@ void cuda_records_begin(const struct cupti_functions *call, uint32_t version)
 	pthread_mutex_unlock(&store.lock);
 }
 
-void cuda_records_requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
-{
-	*buffer = aligned_alloc(BUFFER_ALIGNMENT, BUFFER_BYTES);
-	*bytes = *buffer ? BUFFER_BYTES : 0;
-	*most_records = 0; // as many as fit
-}
-
 void cuda_records_completed(cu_context context, uint32_t stream, uint8_t *buffer, size_t bytes,
                             size_t valid_bytes)
 {
-	cupti_record *record = NULL;
-	size_t dropped = 0;
-
 	(void)context;
 	(void)stream;
 	(void)bytes;
 	pthread_mutex_lock(&store.lock);
-	while (buffer && valid_bytes &&
-	       store.call.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
-	           ABI_CUPTI_SUCCESS)
-		keep(record);
-	if (store.call.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == ABI_CUPTI_SUCCESS)
-		store.dropped += dropped;
+	store.dropped += tare_cupti_read(&store.call, buffer, valid_bytes, keep);
 	pthread_mutex_unlock(&store.lock);
-	free(buffer);
 }
 
 // ---- matching
