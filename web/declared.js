@@ -6,6 +6,13 @@ function percentText(share) {
 	return isKnown(share) ? `${(100 * share).toFixed(1)} %` : 'n/a';
 }
 
+// Of a hundred, as the text writes it.
+function pointsText(percent) {
+	if (!isKnown(percent))
+		return 'n/a';
+	return percent > 0 && percent < 0.1 ? '<0.1 %' : `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
+}
+
 function numberColumn(title, pick, show) {
 	const value = typeof pick === 'string' ? (row) => row[pick] : pick;
 	return { title, numeric: true, value, show: (row) => (isKnown(value(row)) ? show(value(row)) : 'n/a') };
@@ -14,8 +21,9 @@ function numberColumn(title, pick, show) {
 // What shows a value of a kind; others are shown as numbers.
 const DECLARED_SHOW = {
 	share: percentText, trend: percentText, bytes: formatBytes, time: formatNs, figure: formatNs, moment: formatNs,
-	rate: (rate) => formatValue(rate, 'B/s'), clock: (hz) => formatValue(hz, 'Hz'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
+	rate: (rate, { unit }) => formatValue(rate, unit), clock: (hz) => formatValue(hz, 'Hz'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
 	short: (value) => significant(value, 3), ratio: (value) => value.toFixed(2), percent: (value) => `${value.toFixed(0)} %`,
+	points: pointsText,
 };
 
 // The value where the column's path leads.
@@ -42,11 +50,13 @@ function declaredColumn(column) {
 	case 'sizes':
 		return { ...text((value) => value.join(' × ') || 'auto'), value: (row) => (pick(row) || []).join(' × ') || null };
 	default:
-		return numberColumn(column.title, pick, DECLARED_SHOW[column.shown] || String);
+		return numberColumn(column.title, pick, (value) => (DECLARED_SHOW[column.shown] || String)(value, column));
 	}
 }
 
 const isNothing = (value) => value === null || value === undefined || value === '';
+
+const tableDeclarations = () => JSON.parse(document.getElementById('tables').textContent);
 
 // ---- tables of results
 

@@ -17,32 +17,34 @@ function kernelLink(kernel, number) {
 		h('a', { href: `#kernel-${number}`, onclick: () => { document.getElementById(`kernel-${number}`).open = true; } }, dataText(shorten(kernel.name, 120)));
 }
 
-// Without counters: times, and what instructions ask for where they were counted.
-function timeColumns(run) {
-	const edge = (row) => row.kernel.edges.find((each) => each.edge === 'registers-l1');
-	const asked = (title, value, show) => ({ title, numeric: true, value, show: (row) => (row.kernel.not_counted ? notAvailable(row.kernel.not_counted) : show(value(row))) });
-	return [
-		{ title: 'launches', numeric: true, value: (row) => row.kernel.launches },
-		{ title: 'a launch', numeric: true, value: (row) => row.kernel.mean_ns, show: (row) => (isKnown(row.kernel.mean_ns) ? formatNs(row.kernel.mean_ns) : notAvailable(null)) },
-		...(run.by_instructions ? [asked('bytes asked', (row) => edge(row).bytes_per_s, rateOf), asked('arithmetic', (row) => row.kernel.arithmetic.flop_per_s, flopOf),
-			asked('FLOP a byte', (row) => edge(row).flop_per_byte, (value) => (isKnown(value) ? significant(value) : 'n/a'))] : [])];
+// Of a device without counters there are times, and what instructions ask for where they were counted.
+function isShown(run, { id, path, on_page: onPage }) {
+	if (!onPage || ((path[0] === 'asked' || path[0] === 'arithmetic') && !run.by_instructions))
+		return false;
+	return !(run.device.no_counters ? ['time', 'verdict'] : ['launches', 'mean_ns']).includes(path[0]);
+}
+
+// A declared column of kernels; the last says why a kernel was not counted.
+function kernelColumn(column, i, all) {
+	const declared = declaredColumn(column);
+	return { id: column.id, ...declared, show: (row) => (i + 1 === all.length && row.not_counted ? notAvailable(row.not_counted) : declared.show(row)) };
 }
 
 function kernelTable(run) {
-	const rows = run.kernels.map((kernel, i) => ({ kernel, number: i + 1 }));
+	const numbers = new Map(run.kernels.map((kernel, i) => [kernel, i + 1]));
 	const unit = timeColumnUnit(run.kernels.map((kernel) => kernel.total_ns));
-	const percent = (title, value) => ({ title, numeric: true, value, show: (row) => shareOf(value(row)) });
-	return sortableTable('Kernels, by their share of the time', [
-		{ title: '#', numeric: true, value: (row) => row.number },
-		{ title: 'kernel', header: true, value: (row) => row.kernel.name, show: (row) => kernelLink(row.kernel, row.number) },
-		{ title: 'total', unit: unit.unit, numeric: true, value: (row) => row.kernel.total_ns, show: (row) => significant(row.kernel.total_ns / unit.ns) },
-		percent('share', (row) => 100 * row.kernel.share),
-		...(run.device.no_counters ? timeColumns(run) : [
-		percent('issuing', (row) => row.kernel.time.active), percent('stalled', (row) => row.kernel.time.stalled), percent('without work', (row) => row.kernel.time.idle),
-		{ title: 'time of the cores', sortable: false, value: () => null, show: (row) => coreTimeBar(row.kernel.time) },
-		{ title: 'bound by', value: (row) => row.kernel.verdict.short,
-			show: (row) => (row.kernel.not_counted ? notAvailable(row.kernel.not_counted) : row.kernel.verdict.short) }]),
-	], rows, { class: 'kernels', filter: true });
+	const own = {
+		name: { title: 'kernel', header: true, value: (kernel) => kernel.name, show: (kernel) => kernelLink(kernel, numbers.get(kernel)) },
+		total_ns: { title: 'total', unit: unit.unit, numeric: true, value: (kernel) => kernel.total_ns, show: (kernel) => significant(kernel.total_ns / unit.ns) },
+	};
+	const columns = tableDeclarations().find((table) => table.id === 'kernels').columns.filter((column) => isShown(run, column))
+		.map(kernelColumn)
+		.map((column) => ({ ...column, ...own[column.id] }));
+	const bars = columns.findIndex((column) => column.id === 'time_idle') + 1;
+	if (bars)
+		columns.splice(bars, 0, { title: 'time of the cores', sortable: false, value: () => null, show: (kernel) => coreTimeBar(kernel.time) });
+	return sortableTable('Kernels, by their share of the time', [{ title: '#', numeric: true, value: (kernel) => numbers.get(kernel) }, ...columns], run.kernels,
+		{ class: 'kernels', filter: true });
 }
 
 function counterText(role, value) {
@@ -63,11 +65,10 @@ function counterTable(run, kernel) {
 }
 
 function limitTable(kernel) {
-	const share = (member) => ({ title: member, numeric: true, value: (limit) => limit[member], show: (limit) => shareOf(limit[member]) });
+	const { of: { columns } } = tableDeclarations().find((table) => table.id === 'kernels').columns.find((column) => column.id === 'verdict_limits');
+	const [first, ...others] = columns.map(declaredColumn);
 	return h('details', { class: 'figures' }, h('summary', {}, 'How near each limit was'),
-		sortableTable(`Limits of ${shorten(kernel.name, 80)}`, [
-			{ title: 'limit', header: true, value: (limit) => limit.limit }, { title: 'by', value: (limit) => limit.counter || 'not counted' },
-			share('share'), share('low'), share('high')], kernel.verdict.limits));
+		sortableTable(`Limits of ${shorten(kernel.name, 80)}`, [{ ...first, header: true }, ...others], kernel.verdict.limits));
 }
 
 function kernelFacts(kernel) {

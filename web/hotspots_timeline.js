@@ -49,14 +49,11 @@ function trackOf(series, row) {
 }
 
 function timelineSums(all) {
-	return sortableTable('The device over time', [
-		{ title: 'counter', header: true, value: (series) => series.title },
-		{ title: 'mean', numeric: true, value: (series) => series.mean, show: (series) => trackValue(series, series.mean) },
-		{ title: 'peak', numeric: true, value: (series) => series.peak, show: (series) => trackValue(series, series.peak) },
-		{ title: 'at work', numeric: true, value: (series) => series.at_work, show: (series) => shareOf(100 * series.at_work) },
-		{ title: 'at 60 % on', numeric: true, value: (series) => series.at_limit,
-			show: (series) => (isKnown(series.at_limit) ? shareOf(100 * series.at_limit) : notAvailable('its maximum is not known')) },
-	], all);
+	const value = (pick) => ({ show: (series) => trackValue(series, pick(series)) });
+	const own = { title: { header: true }, mean: value((series) => series.mean), peak: value((series) => series.peak), at_work: { show: (series) => shareOf(100 * series.at_work) },
+		at_limit: { show: (series) => (isKnown(series.at_limit) ? shareOf(100 * series.at_limit) : notAvailable('its maximum is not known')) } };
+	return sortableTable('The device over time', tableDeclarations().find((table) => table.id === 'series').columns.filter((column) => column.on_page)
+		.map((column) => ({ ...declaredColumn(column), ...own[column.id] })), all);
 }
 
 // Fifty parts of the run in figures: what the tracks show.

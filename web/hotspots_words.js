@@ -2,14 +2,7 @@
 // How the page of counted kernels writes its figures: once for the diagram, the roofline and the tables.
 'use strict';
 
-// As the text output writes shares.
-function shareOf(percent) {
-	if (!isKnown(percent))
-		return 'n/a';
-	if (percent > 0 && percent < 0.1)
-		return '<0.1 %';
-	return `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`;
-}
+const shareOf = pointsText;
 
 function bytesOf(bytes) {
 	return isKnown(bytes) ? formatComputed(Math.floor(bytes), 'B') : 'n/a';

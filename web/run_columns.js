@@ -30,8 +30,6 @@ function pageSection(id, title, ...children) {
 
 // ---- declared tables
 
-const tableDeclarations = () => JSON.parse(document.getElementById('tables').textContent);
-
 // What people see of the columns: some only where a row has a value, or where there are several devices.
 function declaredColumns(declaration, run, rows) {
 	const says = (value) => !isNothing(value) && value !== 0 && value !== false;

@@ -131,6 +131,8 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	kernel->launches += row->launches;
 	kernel->counted += row->counted;
 	kernel->work_items += row->work_items;
+	kernel->lanes_used += row->lanes_used;
+	kernel->lanes_offered += row->lanes_offered;
 	if (row->facts) {
 		kernel->multiple = row->multiple;
 		kernel->private_bytes = row->private_bytes;
@@ -156,6 +158,7 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	profile->lost_kernels += counts->head->lost_kernels;
 	profile->unknown_launches += counts->head->unknown_launches;
 	profile->command_buffers |= counts->head->command_buffers != 0;
+	profile->pragmas |= counts->head->pragmas;
 	if (counts->head->build_code && !profile->build_code) {
 		profile->build_code = counts->head->build_code;
 		snprintf(profile->build_log, sizeof profile->build_log, "%.*s",

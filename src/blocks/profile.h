@@ -19,6 +19,7 @@ struct tare_blocks_kernel {
 	struct tare_blocks_tally tally; // of all launches
 	// what the driver says of the program's own kernel; BLOCKS_NOT_TOLD: nothing
 	uint64_t multiple, sub_group, private_bytes, spill_bytes;
+	uint64_t lanes_used, lanes_offered; // by that width, of launches with a size of groups
 };
 
 struct tare_blocks_profile {
@@ -31,6 +32,7 @@ struct tare_blocks_profile {
 	// of the first build that failed with other options than the program's own; 0: none
 	int build_code;
 	char build_log[1020]; // its beginning
+	uint64_t pragmas;     // of a set's, a bit for each that was put before a loop
 };
 
 // Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are

@@ -173,8 +173,10 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
                     struct tare_child_end *end, int64_t *wall_ns, bool *own,
                     struct tare_error *error)
 {
-	const struct tare_record_options recording = { .times = TARE_TIMES_ALL,
-		                                       .contents = run->contents };
+	const char *drivers = place->drivers ? strchr(place->behind, ',') : NULL;
+	char *behind = NULL;
+	struct tare_record_options recording = { .times = TARE_TIMES_ALL,
+		                                 .contents = run->contents };
 	struct tare_child child;
 	size_t ours = 0;
 	char **environment = make_environment(place, run, &ours), **recorded = NULL;
@@ -185,6 +187,14 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
 		if (!environment[i])
 			status = -ENOMEM;
 	int64_t from_ns = tare_host_now().ns;
+	// Of Level Zero the recorder stands behind the stubs, and the layer before it.
+	if (status == 0 && run->trace && drivers) {
+		if (asprintf(&behind, "%s%s", place->recorder, drivers) < 0)
+			status = -ENOMEM;
+		recording.drivers = place->drivers;
+		recording.behind = behind;
+		recording.first = place->layer;
+	}
 	if (status == 0 && run->trace) {
 		recorded = tare_environment_make(environment, place->recorder, run->trace,
 		                                 &recording, from_ns);
@@ -200,6 +210,7 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
 	}
 	*wall_ns = tare_host_now().ns - from_ns;
 	tare_environment_free(recorded);
+	free(behind);
 	free_environment(environment, ours);
 	return status;
 }

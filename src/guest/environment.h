@@ -39,4 +39,7 @@
 // For the stubs that stand in the places of Level Zero drivers: the recorder's path, then those of
 // the real drivers in the order of the stubs, joined by commas.
 #define TARE_ENVIRONMENT_LEVELZERO "TARE_RECORD_LEVELZERO"
+// For them, too: a library that replaces functions of a driver before the recorder does. Not set:
+// there is none.
+#define TARE_ENVIRONMENT_LEVELZERO_FIRST "TARE_RECORD_LEVELZERO_FIRST"
 #define TARE_LEVELZERO_STUBS 8

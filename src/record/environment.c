@@ -22,6 +22,7 @@ static const char *const ours[] = { LAYERS,
 	                            TARE_ENVIRONMENT_OPTIONS,
 	                            TARE_ENVIRONMENT_LAYERS,
 	                            TARE_ENVIRONMENT_LEVELZERO,
+	                            TARE_ENVIRONMENT_LEVELZERO_FIRST,
 	                            TARE_ENVIRONMENT_COUNT };
 #define OURS (sizeof ours / sizeof *ours)
 // Those, LD_PRELOAD, the drivers and the metrics, and the end.
@@ -275,6 +276,8 @@ char **tare_environment_make(char *const *inherited, const char *layer, const ch
 	if (options->drivers) {
 		add_value(&made, TARE_DRIVERS_VARIABLE, options->drivers);
 		add_value(&made, TARE_ENVIRONMENT_LEVELZERO, options->behind);
+		if (options->first)
+			add_value(&made, TARE_ENVIRONMENT_LEVELZERO_FIRST, options->first);
 	}
 	add_layers(&made, layer, value_of(inherited, LAYERS));
 	add_value(&made, TARE_ENVIRONMENT_DIRECTORY, directory);

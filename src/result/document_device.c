@@ -130,6 +130,11 @@ static void take_facts(struct tare_fields *fields, json_t *object, void *structu
 #define TOLD(name, which)                                                                          \
 	TARE_JSON_FIELD(name, WHOLE, value[TARE_KERNEL_##which],                                   \
 	                .flags = TARE_JSON_OR_NULL | TARE_JSON_MINUS_NULL)
+static bool has_set(const void *structure)
+{
+	return ((const struct tare_kernel_entry *)structure)->set >= 0;
+}
+
 static const struct tare_json_field kernel_fields[] = {
 	TARE_JSON_FIELD("name", TEXT, name),
 	TOLD("arguments", ARGUMENTS),
@@ -141,8 +146,19 @@ static const struct tare_json_field kernel_fields[] = {
 	TOLD("spill_bytes", SPILL),
 	TOLD("registers", REGISTERS),
 	TARE_JSON_FIELD("parameters", TEXT, parameters, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_FIELD("set", WHOLE, set, .flags = TARE_JSON_LEFT_OUT | TARE_JSON_MINUS_NULL,
+	                .known = has_set),
 };
 static const struct tare_json_record kernel = TARE_JSON_RECORD(kernel_fields);
+
+#undef STRUCTURE
+#define STRUCTURE struct tare_kernel_set
+
+static const struct tare_json_field set_fields[] = {
+	TARE_JSON_FIELD("options", TEXT, options),
+	TARE_JSON_FIELD("absent", TEXT, absent, .flags = TARE_JSON_OR_NULL),
+};
+static const struct tare_json_record set = TARE_JSON_RECORD(set_fields);
 
 #undef STRUCTURE
 #define STRUCTURE struct tare_kernel_list
@@ -151,6 +167,8 @@ static const struct tare_json_field kernels_fields[] = {
 	TARE_JSON_FIELD("file", TEXT, file),
 	TARE_JSON_FIELD("absent", TEXT, absent, .flags = TARE_JSON_OR_NULL),
 	TARE_JSON_ROWS("kernels", at, count, &kernel, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_ROWS("sets", sets, set_count, &set, .flags = TARE_JSON_LEFT_OUT,
+	               TARE_JSON_KNOWN(set_count)),
 };
 static const struct tare_json_record kernels = TARE_JSON_RECORD(kernels_fields);
 

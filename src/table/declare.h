@@ -6,6 +6,10 @@
 //
 // The value is an expression over SOURCE_NAME, a pointer to a SOURCE, and `row`; of columns that
 // are there several times also over `at`, from 0, as is their title (`text` has room for it).
+// A column of the JSON that is a table itself, AS: ROWS, OBJECT, LIST or MAP (enum tare_nested_as):
+//
+//     WITHIN(id, AS, &its table, what that is of, "what it is", .flags = ...)
+//
 // A file that includes this has defined SOURCE, SOURCE_NAME, COLUMNS, the file of the list, ROW,
 // the type of a row, and TABLE where it declares several. It gets the array TABLE_columns,
 // `declared_columns` without one. docs/adding-a-column.md.
@@ -20,30 +24,32 @@
 #endif
 
 // The table SYMBOL of an array of columns: its id, title, what a row is, what the page says without
-// rows (NULL: nothing), how many rows there are and where the one `index` is, over `as`.
+// rows (NULL: nothing), how many rows there are and where the one `index` is, over `as`; more
+// members can follow.
 #ifndef TARE_TABLE
 #define TARE_TABLE(linkage, symbol, name, heading, sentence, without, type, as, how_many, which,   \
-                   list)                                                                           \
+                   list, ...)                                                                      \
 	static size_t symbol##_count(const void *source)                                           \
 	{                                                                                          \
 		const type *as = source;                                                           \
+		(void)as;                                                                          \
 		return how_many;                                                                   \
 	}                                                                                          \
 	static const void *symbol##_row(const void *source, size_t index)                          \
 	{                                                                                          \
 		const type *as = source;                                                           \
+		(void)as, (void)index;                                                             \
 		return which;                                                                      \
 	}                                                                                          \
-	linkage const struct tare_table symbol = {                                                 \
-		.id = name,                                                                        \
-		.title = heading,                                                                  \
-		.doc = sentence,                                                                   \
-		.nothing = without,                                                                \
-		.columns = list,                                                                   \
-		.column_count = sizeof(list) / sizeof *(list),                                     \
-		.count = symbol##_count,                                                           \
-		.row = symbol##_row,                                                               \
-	}
+	linkage const struct tare_table symbol = { .id = name,                                     \
+		                                   .title = heading,                               \
+		                                   .doc = sentence,                                \
+		                                   .nothing = without,                             \
+		                                   .columns = list,                                \
+		                                   .column_count = sizeof(list) / sizeof *(list),  \
+		                                   .count = symbol##_count,                        \
+		                                   .row = symbol##_row,                            \
+		                                   __VA_ARGS__ }
 #endif
 
 #define TARE_COLUMN_OF                                                                             \
@@ -58,6 +64,8 @@
 		TARE_COLUMN_OF                                                                     \
 		return expression;                                                                 \
 	}
+#define WITHIN(identity, stands, table, expression, sentence, ...)                                 \
+	COLUMN(identity, "", NESTED, expression, sentence)
 #define COLUMNS_BY(identity, count, heading, kind, expression, sentence, ...)                      \
 	static size_t TARE_JOINED(TABLE, identity##_times)(const void *source)                     \
 	{                                                                                          \
@@ -82,6 +90,7 @@
 #include COLUMNS
 #undef COLUMN
 #undef COLUMNS_BY
+#undef WITHIN
 
 #define COLUMN(identity, heading, kind, expression, sentence, ...)                                 \
 	{ .id = #identity,                                                                         \
@@ -90,6 +99,9 @@
 	  .doc = sentence,                                                                         \
 	  .value = TARE_JOINED(TABLE, identity),                                                   \
 	  __VA_ARGS__ },
+#define WITHIN(identity, stands, table, expression, sentence, ...)                                 \
+	COLUMN(identity, "", NESTED, expression, sentence, .of = table, .as = TARE_AS_##stands,    \
+	       __VA_ARGS__)
 #define COLUMNS_BY(identity, count, heading, kind, expression, sentence, ...)                      \
 	{ .id = #identity,                                                                         \
 	  .title = "",                                                                             \
@@ -104,6 +116,7 @@ static const struct tare_column TARE_JOINED(TABLE, columns)[] = {
 };
 #undef COLUMN
 #undef COLUMNS_BY
+#undef WITHIN
 #undef COLUMNS
 #undef ROW
 #undef TABLE

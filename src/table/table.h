@@ -45,6 +45,8 @@ struct tare_cell_value {
 		double number;
 		const char *text; // lives as long as its row
 		bool truth;
+		const void
+		    *nested; // what the table of a nested column is of; NULL: its own writers know
 		struct {
 			uint64_t at[3];
 			uint32_t dimensions; // at most 3
@@ -99,6 +101,12 @@ static inline struct tare_cell_value tare_nested(void)
 	return (struct tare_cell_value){ .is = TARE_IS_NESTED };
 }
 
+// Of a column whose table, `of`, is of `source`.
+static inline struct tare_cell_value tare_nested_of(const void *source)
+{
+	return (struct tare_cell_value){ .is = TARE_IS_NESTED, .nested = source };
+}
+
 // The value, or absent where it is not known.
 static inline struct tare_cell_value tare_if(bool known, struct tare_cell_value value,
                                              enum tare_cell_absence why)
@@ -113,6 +121,7 @@ enum tare_shown {
 	TARE_SHOWN_NAME,     // text: what the row is about, from the program
 	TARE_SHOWN_TEXT,     // text: from the program or the driver
 	TARE_SHOWN_WORD,     // text: a stable word of ours, "to_device"
+	TARE_SHOWN_ID,       // text: the same with digits and dashes, "many-small-transfers"
 	TARE_SHOWN_CATEGORY, // text: a category of the ledger
 	TARE_SHOWN_DEVICE,   // integer: a device's number, "#1"
 	TARE_SHOWN_COUNT,    // integer
@@ -129,6 +138,7 @@ enum tare_shown {
 	TARE_SHOWN_SHORT,    // number, in at most seven columns
 	TARE_SHOWN_RATIO,    // number, "1.50"
 	TARE_SHOWN_PERCENT,  // number, of a hundred: "61 %"
+	TARE_SHOWN_POINTS,   // the same, and small ones: "61 %", "9.1 %", "<0.1 %"
 	TARE_SHOWN_TRUTH,    // true or false
 	TARE_SHOWN_SIZES,    // up to 3 integers
 	TARE_SHOWN_HASH,     // integer of 64 bits, in hexadecimal
@@ -153,6 +163,8 @@ enum {
 	TARE_SETS_LEAST = 8,    // its least value is the least that the unit must show
 	TARE_DRAWN = 32,        // what another column says, drawn: of the text alone
 	TARE_SAID_ONCE = 64, // as the first, a text leaves it empty below a row that says the same
+	TARE_LEFT_OUT = 128, // the JSON leaves it out where it has no value
+	TARE_WHOLE = 256,    // of texts: a terminal's width cuts others before it
 };
 // Where people see a column: the page, and the parts of a text table, which are the table's own.
 enum { TARE_ON_PAGE = 1, TARE_ON_TEXT = 2, TARE_ON_MORE = 4 };
@@ -172,6 +184,16 @@ struct tare_column_group {
 	const struct tare_column_group *in; // NULL: it is in the row itself
 	bool (*known)(const void *source, const void *row);
 	const char *doc;
+};
+
+// How the rows of a nested column's table stand in the JSON.
+enum tare_nested_as {
+	TARE_AS_ROWS,   // a list of objects
+	TARE_AS_OBJECT, // its one row; null: it has none
+	TARE_AS_LIST,   // a list of the values of its only column
+	// an object: a row's first column is the key, and the other its value; of several others,
+	// an object. What has no key, or not the one value, is left out
+	TARE_AS_MAP
 };
 
 struct json_t;
@@ -201,6 +223,11 @@ struct tare_column {
 	// the columns that are on that.
 	struct json_t *(*nested)(void *json, const void *source, const void *row);
 	unsigned nested_on;
+	// A nested column that is a table of its own: what its value says that it is of.
+	const struct tare_table *of;
+	enum tare_nested_as as;
+	const char *const *words; // all that its texts can be, ended by NULL; NULL: not listed
+	int64_t least, most;      // of numbers, for the schema: from and to; most 0: not bounded
 };
 
 struct tare_table {
@@ -212,6 +239,8 @@ struct tare_table {
 	size_t column_count;
 	size_t (*count)(const void *source);
 	const void *(*row)(const void *source, size_t index);
+	// Which rows there are in the JSON; NULL: all.
+	bool (*keep)(const void *source, const void *row);
 };
 
 // The value of a column; absent where its group is not known.

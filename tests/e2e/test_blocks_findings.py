@@ -160,3 +160,22 @@ def test_a_large_launch_is_sampled_over_all_of_it(tare_path, tmp_path, kernel_ca
     assert kernel["whole"] and kernel["lanes"]["sampled_work_items"] == 512
     turns = kernel["loops"][0]
     assert turns["most_turns"] == 256 - 32 and turns["least_turns"] == 32, "every 32nd of 256 groups"
+
+
+def test_work_groups_that_leave_lanes_empty_are_named(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    """By the width that the driver tells: groups of one work-item leave all lanes but one empty, those of it none."""
+    on = Blocks(tare_path, tmp_path, kernel_cache, "pthread")
+    _, document = on.blocks(KERNELS, "", "strided", "4", "256", "64", "strided:2", "4", "256", "0")
+    width = kernel_of(document, "strided")["device"]["preferred_multiple"]
+    if not width or 64 % width or width == 1:
+        pytest.skip(f"work-groups of 64 are no multiple of {width}, or there is no width")
+    assert kernel_of(document, "strided")["findings"] == [], "launches of the driver's own size say nothing"
+    done, document = on.blocks(KERNELS, "", "strided", "4", "256", "1", "vectors", "3", "512", "64", "vectors", "3",
+                               str(3 * width), str(3 * width))
+    finding, = kernel_of(document, "strided")["findings"]
+    assert finding["id"] == "unused-lanes" and finding["share"] == finding["most"] == pytest.approx(1 - 1 / width)
+    assert finding["places"] == [] and kernel_of(document, "vectors")["findings"] == []
+    assert b"unused-lanes: work-groups do not fill the width" in done.out
+    _, document = on.blocks(KERNELS, "", "strided", "4", str(4 * (width + 1)), str(width + 1))
+    finding, = kernel_of(document, "strided")["findings"]
+    assert finding["share"] == pytest.approx((width - 1) / (2 * width))

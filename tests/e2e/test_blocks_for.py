@@ -104,8 +104,10 @@ def test_what_the_compiler_says_is_reported(once, stand_in):  # noqa: F811
     assert done.out.count(b", or an array is indexed as it runs") == 1
     assert models(document, "vectors")["plain"] == {
         "device": "plain", "why": None, "simd_width": 8, "registers": 256, "spill_bytes": 0, "scratch_bytes": 0,
-        "local_bytes": 0, "barriers": 0, "instructions": {}, "finding": None}
+        "local_bytes": 0, "barriers": 0, "instructions": None, "finding": None}
     assert "on split (a model: compiled by ocloc, not run): SIMD 16, 128 registers, " in done.out.decode()
+    # The stand-in takes no other kernel apart.
+    assert done.out.count(b"instructions: n/a, because ocloc took nothing apart; it needs libiga64.so") == 3
     # What was counted is as ever.
     assert kernel_of(document, "strided")["whole"]
 
@@ -144,7 +146,8 @@ def test_the_real_compiler_tells_of_local_memory_and_barriers(once):  # noqa: F8
         model = models(document, "reduce")[device]
         assert model["why"] is None and model["simd_width"] in (8, 16, 32)
         assert (model["local_bytes"], model["barriers"], model["spill_bytes"]) == (256, 1, 0)
-        assert model["instructions"]["message"] > 0
+        # Debian's own has what takes binaries apart in libigc-dev.
+        assert model["instructions"] is None or model["instructions"]["message"] > 0
         assert models(document, "strided")[device]["barriers"] == 0
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare blocks on Level Zero, with ze-cpu: the library of test_blocks.py, as SPIR-V, has the same closed forms."""
+import json
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -8,6 +11,7 @@ import pytest
 import validate
 from recorded import BUILD, PROGRAMS, SANITIZED, kernel_cache, run  # noqa: F401
 from test_blocks import KERNELS, LIBRARY, TOOLS, at, check_sums, items_of, kernel_of
+from test_levelzero_capture import environment_of
 
 PROGRAM = PROGRAMS / "counted_levelzero"
 DRIVER = BUILD / "drivers/ze-cpu/libze_cpu.so"
@@ -41,9 +45,9 @@ class Blocks:
     def native(self, *words):
         return run([PROGRAM, *words], self.environment, cwd=self.folder)
 
-    def blocks(self, *words):
+    def blocks(self, *words, options=()):
         path = self.folder / "blocks.json"
-        done = run([self.tare, "blocks", "--json", path, "--", PROGRAM, *words], self.environment, cwd=self.folder)
+        done = run([self.tare, "blocks", *options, "--json", path, "--", PROGRAM, *words], self.environment, cwd=self.folder)
         document = validate.load(path) if path.exists() else None
         assert document is None or validate.faults(document) == []
         return done, document
@@ -89,6 +93,56 @@ def test_a_list_counts_as_often_as_it_is_executed(on, spirv):
         assert kernel["whole"] and (kernel["launches"], kernel["counted_launches"]) == (3, 3)
         assert kernel["work_items"] == 3 * items_of(LIBRARY[name][0])
         assert kernel["total"]["loads"]["global"] == 3 * LIBRARY[name][1]["loads.global"]
+
+
+def test_sets_of_flags_are_compared(on, spirv):
+    """Times come from the recorder, counts from the twin; what the driver refuses is told with its log."""
+    path = on.folder / "sets.json"
+    sets = ["-ze-opt-disable", "-cl-no-such-option", "#3 unroll 4"]
+    done = run([on.tare, "blocks", "--options", *sets, "--rounds", "1", "--json", path, "--", PROGRAM, spirv,
+                "immediate", *words_of(["strided"])], on.environment, cwd=on.folder)
+    assert done.status == 0, done.errors.decode()
+    document = validate.load(path)
+    assert validate.faults(document) == []
+    options = document["options"]
+    why = [one["why"] for one in options["sets"]]
+    assert why[:2] == [None, None] and "refuses to build" in why[2] and "-cl-no-such-option" in why[2]
+    assert "no source of OpenCL C" in why[3]
+    rows = next(kernel["sets"] for kernel in options["kernels"] if kernel["name"] == "strided")
+    assert [row["launches"] for row in rows] == [1, 1, 0, 0]
+    assert all(row["times_ns"][0] > 0 and row["total"] == rows[0]["total"] for row in rows[:2])
+    assert rows[0]["total"]["loads"]["global"] == LIBRARY["strided"][1]["loads.global"]
+
+
+# Work-groups of 64 suit all of them; on devices without doubles there are those without.
+NAMED = re.compile(r"^kernel void (\w+)\(.*?\n{\n.*?^}\n", re.M | re.S)
+MODELLED = ("counted.cl", "counted_pairs.cl", "counted_ways.cl")
+
+
+@pytest.mark.skipif(not shutil.which("ocloc") and "TARE_OCLOC" not in os.environ, reason="there is no ocloc")
+@pytest.mark.parametrize("product", ["dg2", "pvc"])
+def test_models_are_what_the_driver_says_in_capture_mode(on, tmp_path, product):
+    """The same SPIR-V by ocloc and by Intel's driver, which needs no hardware for that."""
+    driver = environment_of(product)
+    text = "\n".join((KERNELS.parent / name).read_text(encoding="utf-8") for name in MODELLED)
+    text = NAMED.sub(lambda kernel: "" if "double" in kernel[0] else kernel[0], text)
+    names = [kernel[1] for kernel in NAMED.finditer(text)]
+    assert len(names) > 20
+    (tmp_path / "all.cl").write_text(text, encoding="utf-8")
+    module = spirv_of(tmp_path / "all.cl", tmp_path)
+    path = tmp_path / "devices.json"
+    done = run([on.tare, "devices", "-d", "levelzero", "--kernel", module, "--json", path], driver, cwd=tmp_path)
+    assert done.status == 0, done.errors.decode()
+    said = {kernel["name"]: kernel for kernel in json.loads(path.read_text())["devices"][0]["kernels"]["kernels"]}
+    done, document = on.blocks(module, "immediate", *(word for name in names for word in (name, "4", "64", "64")),
+                               options=["--for", product])
+    assert done.status == 0, done.errors.decode()
+    for name in names:
+        model, = kernel_of(document, name)["models"]
+        # Where ocloc does not tell spills from private arrays, the driver does not either.
+        spilled = model["scratch_bytes"] if model["spill_bytes"] is None else model["spill_bytes"]
+        assert (model["simd_width"], spilled, model["local_bytes"]) == tuple(
+            said[name][key] for key in ("simd_width", "spill_bytes", "local_bytes")), name
 
 
 def test_lines_have_their_source_while_it_is_there(on, tmp_path):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tare blocks --options: the program's builds take the options, what is counted and timed is of those, and what they
 change in its results is said."""
+import csv
 import pathlib
 import sys
 
@@ -103,7 +104,38 @@ def test_binaries_take_none(once, tmp_path):  # noqa: F811
     assert b"best: n/a, because its program is loaded as a binary" in done.out
 
 
+LOOP = SOURCE.splitlines().index(next(line for line in SOURCE.splitlines() if "for (" in line)) + 1
+
+
+def test_pragmas_are_put_before_loops_of_lines(once):  # noqa: F811
+    """Unrolled by 8 a loop of 512 turns begins 64, and loads as often."""
+    sets = [f"#{LOOP} unroll 8", f"-cl-mad-enable #turned:{LOOP} unroll 8", f"#{LOOP + 1} unroll 8",
+            f"#elsewhere:{LOOP} unroll 8"]
+    done, document, rows = compared(once, sets, rounds="1")
+    controls = [row["total"] and row["total"]["kinds"]["control"] for row in rows]
+    assert controls[0] > 4 * controls[1] and controls[1] == controls[2]
+    assert all(row["total"]["loads"]["global"] == 512 * 4 * ITEMS for row in rows[:3])
+    why = [one["why"] for one in document["options"]["sets"]]
+    assert why[:3] == [None] * 3 and f"has a loop on line {LOOP + 1}" in why[3] and "with the name elsewhere" in why[4]
+    assert done.out.decode().count("n/a, because no source of OpenCL C") == 2
+
+
+def test_the_table_has_a_row_a_kernel_and_set(once):  # noqa: F811
+    """The first rows are of all kernels together."""
+    path = once.folder / "sets.csv"
+    done, _ = once.blocks(source(once.folder), LONG, *WORDS,
+                          options=["--options", SHORT, "--rounds", "1", "--csv", path])
+    assert done.status == 0
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["kernel"], row["set"], row["options"]) for row in rows] == [
+        ("", "A", ""), ("", "B", SHORT), ("turned", "A", ""), ("turned", "B", SHORT)]
+    assert [row["global_loads"] for row in rows] == ["", "", str(512 * 4 * ITEMS), str(4 * ITEMS)]
+    assert all(float(row["time_ns"]) > 0 and row["told"] == "n/a" for row in rows)
+
+
 @pytest.mark.parametrize("words, said", [
+    (["--options", "#5"], b'"#5" is no pragma'),
     (["--rounds", "65", "--options", "-w"], b"--rounds is at most 64"),
     (["--options"], b"--options: needs a value"),
     (["--options", *(f"-D{i}" for i in range(17))], b"--options: is given more than 16 times"),

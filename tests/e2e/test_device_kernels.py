@@ -123,3 +123,44 @@ def test_what_is_wrong_is_named(tare, tmp_path, arguments, status, words):
     result = tare("devices", "-d", "simulated", *arguments)
     assert result.returncode == status and len(result.stderr.splitlines()) == 1
     assert all(word in result.stderr for word in words), result.stderr
+
+
+SETS = """
+#ifndef LENGTH
+#define LENGTH 16
+#endif
+__kernel void first(__global float *a) { __local float t[LENGTH]; t[get_local_id(0)] = a[0];
+  barrier(CLK_LOCAL_MEM_FENCE); a[1] = t[3]; }
+__kernel void second(__global float *a) { a[0] = LENGTH; }
+"""
+
+
+def test_sets_of_options_are_compared(tare, tmp_path):
+    """Each set behind --build-options; what one is refused for is told with the compiler's log, beside the others."""
+    (tmp_path / "sets.cl").write_text(SETS, encoding="utf-8")
+    shown = tare("devices", "-d", "opencl:0", "--kernel", "sets.cl", "--build-options", "-w", "--options", "-DLENGTH=64",
+                 "-DLENGTH=wrong", "", "--json", "k.json", "--csv", "k.csv")
+    if "no device" in shown.stderr:
+        pytest.skip(shown.stderr.strip())
+    assert shown.returncode == 0, shown.stderr
+    document = json.loads((tmp_path / "k.json").read_text())
+    assert validate.faults(document) == []
+    built = document["devices"][0]["kernels"]
+    assert [one["options"] for one in built["sets"]] == ["-w", "-w -DLENGTH=64", "-w -DLENGTH=wrong", "-w "]
+    assert [one["absent"] is None for one in built["sets"]] == [True, True, False, True]
+    assert "wrong" in shown.stderr and "C: -w -DLENGTH=wrong; none, sets.cl does not compile" in " ".join(shown.stdout.split())
+    assert [(kernel["name"], kernel["set"]) for kernel in built["kernels"]] == [
+        ("first", 0), ("first", 1), ("first", 3), ("second", 0), ("second", 1), ("second", 3)]
+    assert [kernel["local_bytes"] for kernel in built["kernels"][:3]] == [64, 256, 64]
+    again = tare("render", "k.json").stdout.split()
+    assert again and again == shown.stdout.split()[:len(again)], "the document lost something"
+    table = (tmp_path / "k.csv").read_text()
+    assert "kernel.first.B.local_bytes,256" in table and "kernel.first.local_bytes" not in table
+
+
+def test_sets_need_a_file_and_are_no_pragmas(tare, tmp_path):
+    (tmp_path / "sets.cl").write_text(SETS, encoding="utf-8")
+    for words, said in ((["--options", "-w"], "name its file with --kernel"),
+                        (["--kernel", "sets.cl", "--options", "-w #3 unroll 4"], '"#3 unroll 4"')):
+        refused = tare("devices", *words)
+        assert refused.returncode == 2 and said in refused.stderr and len(refused.stderr.splitlines()) == 1

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
+import validate  # noqa: E402
 from page_browser import CHROMIUM, DRIVER, asked_by_page, chromium  # noqa: E402, F401
 
 FIXTURE = os.environ.get('TARE_HOTSPOTS_FIXTURE')
@@ -88,6 +89,13 @@ def test_every_kernel_has_its_row_and_its_verdict(page, document):
         [kernel['verdict']['text'] for kernel in counted]
     assert document['kernels'][UNDECIDED - 1]['verdict']['decided'] is False
     assert '?' in table[UNDECIDED - 1][-1]
+
+
+@pytest.mark.parametrize('what', ['page', 'none', 'timeline', 'asked'])
+def test_the_pages_data_are_as_the_schema_says(paths, what):
+    pytest.importorskip('jsonschema')
+    data = re.search(r'<script type="application/json" id="hotspots">(.*?)</script>', (paths / f'{what}.html').read_text(), re.S)[1]
+    assert validate.faults(json.loads(data)) == []
 
 
 def test_names_stay_text(page):
@@ -209,8 +217,8 @@ def test_instructions_in_place_of_counters_are_drawn_at_l1_and_no_verdict_is_giv
     rows = page.js('return [...document.querySelectorAll("#kernels-section table tr")].map((row) => '
                    '[...row.cells].map((cell) => cell.textContent))')
     heads = [re.sub('[^a-zA-Z# ]', '', head).strip() for head in rows[0]]
-    assert heads[4:] == ['launches', 'a launch', 'bytes asked', 'arithmetic', 'FLOP a byte'] and 'bound by' not in heads
-    assert rows[1][8] == '1.00' and rows[2][8] == '0.500' and 'tare blocks' in rows[9][6]
+    assert heads[2] == 'launches' and heads[4:] == ['share', 'a launch', 'bytes asked', 'of peak', 'arithmetic', 'of peak', 'FLOP a byte']
+    assert rows[1][10] == '1.00' and rows[2][10] == '0.500' and 'tare blocks' in rows[9][10] and rows[9][6] == 'n/a'
     marks = page.js('return [...document.querySelectorAll("#roofline-section .point")].map((each) => each.getAttribute("class"))')
     assert len(marks) == 8 and all('triangle' in each and 'binding' not in each for each in marks)
     assert 'instructions ask for' in page.js('return document.getElementById("roofline-section").textContent')

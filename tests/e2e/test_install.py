@@ -38,7 +38,7 @@ def test_man_pages_completions_and_schema_are_there(installed):
     files = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     wanted = ["share/bash-completion/completions/tare", "share/zsh/site-functions/_tare",
               "share/fish/vendor_completions.d/tare.fish", "share/tare/result.schema.json",
-              "share/tare/report.schema.json",
+              "share/tare/hotspots.schema.json", "share/tare/report.schema.json",
               "share/doc/tare/LICENSE", "share/doc/tare/NOTICE"]
     if shutil.which("scdoc"):
         wanted += [f"share/man/man1/tare{page}.1" for page in

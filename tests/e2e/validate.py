@@ -10,6 +10,7 @@ SOURCE = pathlib.Path(__file__).parents[2] / "src"
 SCHEMA = SOURCE / "result" / "schema" / "result.schema.json"
 BLOCKS_SCHEMA = SOURCE / "blocks" / "blocks.schema.json"
 REPORT_SCHEMA = SOURCE / "report" / "report.schema.json"
+HOTSPOTS_SCHEMA = SOURCE / "report" / "hotspots" / "hotspots.schema.json"
 
 
 def _refuse_constant(name):
@@ -35,7 +36,7 @@ def validator_of(path):
 def faults(document):
     """One line for each thing in the document that the schema forbids."""
     named = document.get("format") if isinstance(document, dict) else None
-    known = {"tare.report": REPORT_SCHEMA, "tare.blocks": BLOCKS_SCHEMA}
+    known = {"tare.report": REPORT_SCHEMA, "tare.blocks": BLOCKS_SCHEMA, "tare.hotspots": HOTSPOTS_SCHEMA}
     validator = validator_of(known.get(str(named).partition("/")[0], SCHEMA))
     return [f"{error.json_path}: {error.message}"[:300] for error in validator.iter_errors(document)]
 

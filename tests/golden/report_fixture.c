@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
-// by hand, on standard output; or "" declarations, "" results: how tables are declared.
+// by hand, on standard output; or "" declarations, "" results, "" documents: how tables are
+// declared.
+#include "blocks/report/tables.h"
 #include "report/core/table_json.h"
+#include "report/hotspots/tables.h"
 #include "report/result/tables.h"
+#include "report/run/tables.h"
 #include "report/tables/tables.h"
 #include "tests/unit/report/run/run_fixture.h"
 
@@ -10,6 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// What is nothing but declared tables.
+static const struct tare_table *const documents[] = { &tare_report_document_table,
+	                                              &tare_hotspots_document,
+	                                              &tare_blocks_document_table, NULL };
 
 int main(int argc, char **argv)
 {
@@ -21,6 +30,8 @@ int main(int argc, char **argv)
 		return tare_table_declarations(tare_run_tables, stdout) < 0;
 	if (argc == 3 && strcmp(argv[2], "results") == 0)
 		return tare_table_declarations(tare_result_tables, stdout) < 0;
+	if (argc == 3 && strcmp(argv[2], "documents") == 0)
+		return tare_table_declarations(documents, stdout) < 0;
 	if (argc < 3 || !run_fixture_make(argv[1], &fixture)) {
 		fprintf(
 		    stderr,

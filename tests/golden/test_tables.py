@@ -66,15 +66,19 @@ def test_what_is_declared_is_what_the_json_has(run):
                 assert value is not None or inside or column["may_be_absent"], (table["id"], column["id"])
 
 
-def test_every_table_and_column_is_named_once_and_described():
+@pytest.mark.parametrize("which", ["runs", *TOOL.DOCUMENTS])
+def test_every_table_and_column_is_named_once_and_described(which):
     tables = TOOL.declarations(FIXTURE)
+    if which != "runs":
+        document = next(table for table in TOOL.declarations(FIXTURE, "documents") if table["id"] == which)
+        tables = [document, *(table for _, table in TOOL.tables_within(document).values())]
     assert len({table["id"] for table in tables}) == len(tables) >= 1
     for table in tables:
         names = [column["id"] for column in table["columns"]]
         assert len(set(names)) == len(names) and all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
         # An id within a group begins with the group's, so that the JSON's key can be told from it.
         assert all("_".join(column["path"]) == column["id"] for column in table["columns"])
-        assert all(column["doc"] and column["title"] and not column["doc"].endswith(".") for column in table["columns"])
+        assert all(column["doc"] and (column["title"] or "of" in column) and not column["doc"].endswith(".") for column in table["columns"])
 
 
 # ---- one line more
@@ -93,7 +97,7 @@ def test_one_line_is_a_column_of_the_json_and_of_the_schema(tmp_path):
     jsonschema.Draft202012Validator(schema).validate(written)
     with pytest.raises(jsonschema.ValidationError, match="one_more_ns"):
         jsonschema.Draft202012Validator(json.loads(TOOL.SCHEMA.read_text(encoding="utf-8"))).validate(written)
-    assert "| `one_more_ns` |  | one more | ns | one more than the total |" in (tmp_path / "tables.md").read_text(encoding="utf-8")
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8").count("| `one_more_ns` |  | one more | ns | one more than the total |") == 2
 
 
 def test_one_line_is_a_column_of_the_text():
@@ -171,6 +175,26 @@ def test_one_line_is_a_column_of_the_csv_that_a_results_page_offers():
     page = output(ONE_MORE, "result", "page", SAVED)
     offered = json.loads(re.search(r'<script type="application/json" id="tare-csv">(.*?)</script>', page, re.S)[1])
     assert offered.splitlines() == output(ONE_MORE, "result", "csv", SAVED).splitlines()
+
+
+# ---- one line more in the list of counted kernels
+
+def test_one_line_is_a_column_of_counted_kernels_everywhere(tmp_path):
+    import jsonschema
+
+    written = json.loads(output(ONE_MORE, "hotspots", "json"))
+    assert all(kernel["one_more_ns"] == kernel["total_ns"] + 1 for kernel in written["kernels"]) and len(written["kernels"]) > 5
+    head = output(ONE_MORE, "hotspots", "text").splitlines()[0]
+    assert head.split()[:5] == ["kernel", "ms", "share", "active", "time"] and head.endswith("one more")
+    page = output(ONE_MORE, "hotspots", "page")
+    declared = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.S)[1])
+    column = next(column for table in declared if table["id"] == "kernels" for column in table["columns"] if column["id"] == "one_more_ns")
+    assert column["on_page"] and column["shown"] == "time"
+    assert "one_more_ns" not in re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
+    subprocess.run([sys.executable, "-B", ROOT / "tools" / "tables", ONE_MORE, "--into", tmp_path], check=True)
+    jsonschema.Draft202012Validator(json.loads((tmp_path / "hotspots.schema.json").read_text(encoding="utf-8"))).validate(written)
+    with pytest.raises(jsonschema.ValidationError, match="one_more_ns"):
+        jsonschema.Draft202012Validator(json.loads(TOOL.DOCUMENTS["hotspots"][0].read_text(encoding="utf-8"))).validate(written)
 
 
 # ---- tables of results

@@ -22,7 +22,7 @@ ARROWS = {
     "sample": {"base", "backend", "trace"},
     "measure": {"base", "model", "result", "backend"},
     "export": {"base", "table", "analysis", "report"},
-    "blocks": {"base", "analysis", "backend", "guest", "record", "result"},
+    "blocks": {"base", "table", "analysis", "backend", "guest", "record", "result", "report"},
     "time": set(),
     "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
             "blocks", "sample"},

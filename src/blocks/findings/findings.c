@@ -61,6 +61,15 @@ const struct tare_blocks_rule tare_blocks_rules[TARE_BLOCKS_ADVICE] = {
 		.least = 0.05,
 		.saves = DEVICE,
 	},
+	[TARE_BLOCKS_UNUSED] = {
+		.id = "unused-lanes",
+		.what = "work-groups do not fill the width that the driver tells of",
+		.advice = "make work-groups a multiple of that width, as the report names it",
+		.of = "lanes of that width have no work-item",
+		.least = 0.1,
+		.most_known = true,
+		.saves = "That is the most of them that a change can fill.",
+	},
 	[TARE_BLOCKS_SPILLS] = {
 		.id = "spills",
 		.what = "registers do not hold what the kernel keeps",
@@ -152,6 +161,25 @@ static void find_barriers(const struct tare_blocks_kernel *kernel,
 	}
 }
 
+// By the sizes of work-groups alone.
+static void find_unused(const struct tare_blocks_kernel *kernel,
+                        struct tare_blocks_finding *finding)
+{
+	if (kernel->lanes_offered <= kernel->lanes_used)
+		return;
+	finding->executions = kernel->lanes_offered - kernel->lanes_used;
+	finding->share = (double)finding->executions / (double)kernel->lanes_offered;
+}
+
+static int by_share(const void *left, const void *right)
+{
+	const struct tare_blocks_finding *a = left, *b = right;
+
+	if (a->share != b->share)
+		return (a->share < b->share) - (a->share > b->share);
+	return (a->advice > b->advice) - (a->advice < b->advice);
+}
+
 // ---- the whole
 
 int tare_blocks_find(const struct tare_blocks_kernel *kernel,
@@ -169,6 +197,7 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
 	                                         &found[TARE_BLOCKS_DIVISIONS],
 	                                         &found[TARE_BLOCKS_FUNCTIONS]);
 	find_barriers(kernel, &found[TARE_BLOCKS_BARRIERS]);
+	find_unused(kernel, &found[TARE_BLOCKS_UNUSED]);
 	for (int i = 0; status == 0 && i < TARE_BLOCKS_ADVICE; i++) {
 		struct tare_blocks_finding *finding = &found[i];
 		if (!finding->executions || finding->share < tare_blocks_rules[i].least)
@@ -181,5 +210,6 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
 			finding->place_count = TARE_BLOCKS_PLACES;
 		findings->at[findings->count++] = *finding;
 	}
+	qsort(findings->at, findings->count, sizeof *findings->at, by_share);
 	return status;
 }

@@ -11,6 +11,7 @@ enum tare_blocks_advice {
 	TARE_BLOCKS_DIVISIONS, // integer divisions in loops
 	TARE_BLOCKS_FUNCTIONS, // special functions that have a faster form
 	TARE_BLOCKS_BARRIERS,  // work-items wait for their group often
+	TARE_BLOCKS_UNUSED,    // work-groups leave lanes of the device empty
 	// registers do not hold what the kernel keeps: of a device that it is compiled for, so that
 	// tare_blocks_find never raises it
 	TARE_BLOCKS_SPILLS,
@@ -51,7 +52,8 @@ struct tare_blocks_findings {
 	uint32_t count;
 };
 
-// Looks at a kernel that was counted. 0, or -ENOMEM.
+// Looks at a kernel that was counted: its findings, those with the largest share first. 0, or
+// -ENOMEM.
 int tare_blocks_find(const struct tare_blocks_kernel *kernel,
                      const struct tare_blocks_sampled *sampled,
                      struct tare_blocks_findings *findings);

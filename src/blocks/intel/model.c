@@ -172,6 +172,7 @@ static int add_kernels(const char *folder, const char *device,
 	for (size_t i = 0; status == 0 && i < count; i++) {
 		char *assembly = read_text(folder, ".text.", kernels[i].kernel, ".asm");
 		struct tare_blocks_model *model = add(models, device, build);
+		kernels[i].has_mix = assembly != NULL;
 		if (assembly)
 			tare_blocks_assembly(assembly, kernels[i].mix);
 		if (model)

@@ -29,7 +29,8 @@ struct tare_blocks_static {
 	// Of a hardware thread, in memory: what registers were spilled to, and both that and
 	// private arrays where the compiler does not tell them apart.
 	uint64_t spill_bytes, scratch_bytes;
-	uint64_t mix[TARE_BLOCKS_ISAS]; // instructions as they stand
+	bool has_mix;                   // there was an assembly
+	uint64_t mix[TARE_BLOCKS_ISAS]; // its instructions as they stand
 };
 
 // Whether the compiler tells of memory in the place of registers.

@@ -1,38 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/module/tally.h"
 
+const char *const tare_blocks_kind_names[TARE_BLOCKS_KINDS + 1] = {
+	[TARE_BLOCKS_CONTROL] = "control",       [TARE_BLOCKS_MOVE] = "move",
+	[TARE_BLOCKS_ADDRESS] = "address",       [TARE_BLOCKS_INTEGER] = "integer",
+	[TARE_BLOCKS_FLOAT16] = "fp16",          [TARE_BLOCKS_FLOAT32] = "fp32",
+	[TARE_BLOCKS_FLOAT64] = "fp64",          [TARE_BLOCKS_SPECIAL] = "special function",
+	[TARE_BLOCKS_CONVERSION] = "conversion", [TARE_BLOCKS_WORK_ITEM] = "work-item query",
+	[TARE_BLOCKS_ATOMIC] = "atomic",         [TARE_BLOCKS_BARRIER] = "barrier",
+	[TARE_BLOCKS_GROUP] = "group function",  [TARE_BLOCKS_IMAGE] = "image",
+	[TARE_BLOCKS_OTHER] = "other",
+};
+
+const char *const tare_blocks_space_names[TARE_BLOCKS_SPACES + 1] = {
+	[TARE_BLOCKS_GLOBAL] = "global",     [TARE_BLOCKS_LOCAL] = "local",
+	[TARE_BLOCKS_CONSTANT] = "constant", [TARE_BLOCKS_PRIVATE] = "private",
+	[TARE_BLOCKS_GENERIC] = "generic",
+};
+
 const char *tare_blocks_kind_name(enum tare_blocks_kind kind)
 {
-	static const char *const names[TARE_BLOCKS_KINDS] = {
-		[TARE_BLOCKS_CONTROL] = "control",
-		[TARE_BLOCKS_MOVE] = "move",
-		[TARE_BLOCKS_ADDRESS] = "address",
-		[TARE_BLOCKS_INTEGER] = "integer",
-		[TARE_BLOCKS_FLOAT16] = "fp16",
-		[TARE_BLOCKS_FLOAT32] = "fp32",
-		[TARE_BLOCKS_FLOAT64] = "fp64",
-		[TARE_BLOCKS_SPECIAL] = "special function",
-		[TARE_BLOCKS_CONVERSION] = "conversion",
-		[TARE_BLOCKS_WORK_ITEM] = "work-item query",
-		[TARE_BLOCKS_ATOMIC] = "atomic",
-		[TARE_BLOCKS_BARRIER] = "barrier",
-		[TARE_BLOCKS_GROUP] = "group function",
-		[TARE_BLOCKS_IMAGE] = "image",
-		[TARE_BLOCKS_OTHER] = "other",
-	};
-
-	return names[kind];
+	return tare_blocks_kind_names[kind];
 }
 
 const char *tare_blocks_space_name(enum tare_blocks_space space)
 {
-	static const char *const names[TARE_BLOCKS_SPACES] = {
-		[TARE_BLOCKS_GLOBAL] = "global",     [TARE_BLOCKS_LOCAL] = "local",
-		[TARE_BLOCKS_CONSTANT] = "constant", [TARE_BLOCKS_PRIVATE] = "private",
-		[TARE_BLOCKS_GENERIC] = "generic",
-	};
-
-	return names[space];
+	return tare_blocks_space_names[space];
 }
 
 uint64_t tare_blocks_instructions(const struct tare_blocks_tally *tally)

@@ -51,7 +51,9 @@ struct tare_blocks_tally {
 	uint64_t unsized; // copies whose size is known at run time only: their bytes are nowhere
 };
 
-// As reports and documents write them: "fp32".
+// As reports and documents write them: "fp32". The lists end with NULL.
+extern const char *const tare_blocks_kind_names[TARE_BLOCKS_KINDS + 1];
+extern const char *const tare_blocks_space_names[TARE_BLOCKS_SPACES + 1];
 const char *tare_blocks_kind_name(enum tare_blocks_kind kind);
 const char *tare_blocks_space_name(enum tare_blocks_space space);
 

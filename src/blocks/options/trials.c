@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/options/trials.h"
 
-#include "guest/blocks/shared.h"
+#include "guest/blocks/words.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,6 +63,24 @@ static int start(const struct trying *trying, struct tare_blocks_set *set, const
 	return 0;
 }
 
+// A pragma that no source has a loop for.
+static void explain_pragmas(struct tare_blocks_set *set, uint64_t placed)
+{
+	struct blocks_pragma pragmas[BLOCKS_MOST_PRAGMAS];
+	const char *wrong;
+	int count = set->options ? blocks_words_pragmas(set->options, pragmas, &wrong) : 0;
+
+	for (int i = 0; i < count && set->why.code == 0; i++)
+		if (!(placed >> i & 1))
+			tare_fail(&set->why, EINVAL,
+			          "no source of OpenCL C%s%.*s that the program built has a "
+			          "loop on line %u to put \"#pragma %.*s\" before",
+			          pragmas[i].name_bytes ? " with the name " : "",
+			          (int)pragmas[i].name_bytes,
+			          pragmas[i].name_bytes ? pragmas[i].name : "", pragmas[i].line,
+			          (int)pragmas[i].text_bytes, pragmas[i].text);
+}
+
 // Why a set has no figures, from what its first run counted.
 static int explain(struct tare_blocks_set *set, struct tare_error *error)
 {
@@ -76,6 +94,8 @@ static int explain(struct tare_blocks_set *set, struct tare_error *error)
 		          profile.build_code, line ? ": " : "", (int)(line < 300 ? line : 300),
 		          profile.build_log);
 	}
+	if (status == 0)
+		explain_pragmas(set, profile.pragmas);
 	tare_blocks_profile_free(&profile);
 	tare_blocks_forget_counts(&set->place);
 	return status;

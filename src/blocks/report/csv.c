@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row a basic block that ran, as CSV (RFC 4180).
+#include "blocks/report/csv.h"
 #include "blocks/cuda/report/write.h"
+#include "blocks/report/options.h"
 #include "blocks/report/write.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void quote(const char *text, FILE *file)
+void tare_blocks_csv_text(const char *text, FILE *file)
 {
 	fputc('"', file);
 	for (; *text; text++) {
@@ -66,9 +68,9 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 		const struct tare_blocks_block *block = &module->blocks[order[i]];
 		uint32_t first, last;
 		tare_blocks_span(module, order[i], &first, &last);
-		quote(kernel->name, file);
+		tare_blocks_csv_text(kernel->name, file);
 		fputs(kernel->api == BLOCKS_LEVEL_ZERO ? ",Level Zero," : ",OpenCL,", file);
-		quote(module->functions[block->function].name, file);
+		tare_blocks_csv_text(module->functions[block->function].name, file);
 		fprintf(file, ",%" PRIu32, order[i]);
 		write_line(first, file);
 		write_line(last, file);
@@ -85,7 +87,12 @@ int tare_blocks_csv(const struct tare_blocks_document *document, FILE *file)
 	uint64_t counted, launches;
 	int status = 0;
 
-	// One table: of what was counted, if anything was.
+	// One table: of the sets of options, where there are any; else of what was counted, if
+	// anything was.
+	if (document->trials->set_count) {
+		tare_blocks_options_csv(document->trials, file);
+		return 0;
+	}
 	tare_blocks_coverage(profile, &counted, &launches);
 	if (!launches && document->samples->used)
 		return tare_pc_samples_csv(document->samples, file);

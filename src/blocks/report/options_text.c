@@ -228,9 +228,10 @@ void tare_blocks_options_text(const struct tare_blocks_trials *trials, bool verb
 		shown++;
 	}
 	if (launched == 0)
-		fputs("  no launch of an OpenCL kernel was recorded: options of other APIs are not "
-		      "changed\n",
-		      file);
+		fputs(
+		    "  no launch of an OpenCL or Level Zero kernel was recorded: options of other "
+		    "APIs are not changed\n",
+		    file);
 	if (!verbose && shown > KERNELS)
 		fprintf(file, "  %zu more kernels; --verbose shows them\n", shown - KERNELS);
 	if (trials->rounds >= TARE_BLOCKS_LEAST_ROUNDS)

@@ -408,6 +408,10 @@ static void write_isa(const struct tare_blocks_static *of, FILE *file)
 	char number[NUMBER];
 	const char *before = ": ";
 
+	if (!of->has_mix)
+		fputs("    instructions: n/a, because ocloc took nothing apart; it needs "
+		      "libiga64.so (on Debian: libigc-dev)\n",
+		      file);
 	for (int i = 0; i < TARE_BLOCKS_ISAS; i++)
 		all += of->mix[i];
 	if (!all)

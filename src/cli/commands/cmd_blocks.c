@@ -6,6 +6,7 @@
 #include "cli/run/blocks_runs.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
+#include "guest/blocks/words.h"
 #include "record/loader/cupti.h"
 
 #include <errno.h>
@@ -359,6 +360,23 @@ static int check_outputs(const struct tare_settings *settings, struct tare_error
 	return status;
 }
 
+// What is wrong with pragmas in the sets of --options.
+static int check_sets(const struct own *own, struct tare_error *error)
+{
+	struct blocks_pragma pragmas[BLOCKS_MOST_PRAGMAS];
+	const char *wrong;
+
+	for (size_t i = 0; i < own->options.count; i++)
+		if (blocks_words_pragmas(own->options.at[i], pragmas, &wrong) < 0)
+			return tare_usage(
+			    error,
+			    "--options: \"%.60s\" is no pragma, as \"#14 unroll 4\" (line 14) or "
+			    "\"#add:14 unroll 4\" (of sources with the name add) are; a set has at "
+			    "most %d",
+			    wrong, BLOCKS_MOST_PRAGMAS);
+	return TARE_EXIT_OK;
+}
+
 static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const struct own *own = (const void *)settings->own;
@@ -373,8 +391,10 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		tare_fail(error, EINVAL, "--rounds is at most %d", TARE_BLOCKS_MOST_ROUNDS);
 		return TARE_EXIT_RECORD;
 	}
-	int status = check_outputs(settings, error);
+	int status = check_sets(own, error);
 
+	if (status == TARE_EXIT_OK)
+		status = check_outputs(settings, error);
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = prepare(&session, error);
@@ -443,12 +463,14 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "options",
 	  .value = TARE_VALUE_WORDS,
 	  .value_name = "SET...",
-	  .summary = "compare sets of OpenCL build options with the program's own: times, counts",
+	  .summary = "compare sets of build options with the program's own: times, counts",
 	  .detail =
 	      "Each SET is one word of the shell: --options '-cl-mad-enable' '-DUNROLL=4'. An "
 	      "empty one, '', leaves the program's optimising options out. What its source "
-	      "needs stays: -D, -U, -I, -include, -cl-std. The program runs many times, without "
-	      "its output.",
+	      "needs stays: -D, -U, -I, -include, -cl-std. Behind them may stand pragmas for loops "
+	      "of OpenCL C, by lines of the source: --options '#14 unroll 4'. Modules of Level "
+	      "Zero take sets of their own words (-ze-opt-disable). The program runs many "
+	      "times, without its output.",
 	  .offset = TARE_OWN_SETTING(struct own, options) },
 	{ .name = "rounds",
 	  .value = TARE_VALUE_COUNT,
@@ -474,7 +496,7 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "csv",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
-	  .summary = "write all blocks as CSV, a row each",
+	  .summary = "write all blocks as CSV, a row each; with --options the sets, a row a kernel",
 	  .offset = TARE_SETTING(csv) },
 	{ .name = "html",
 	  .value = TARE_VALUE_OUTPUT,

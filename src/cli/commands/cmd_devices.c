@@ -13,7 +13,13 @@
 
 struct own {
 	int counters;
+	struct tare_texts options;
 };
+
+static const struct tare_texts *sets_of(const struct tare_settings *settings)
+{
+	return &((const struct own *)(const void *)settings->own)->options;
+}
 
 static bool lists_counters(const struct tare_settings *settings)
 {
@@ -28,7 +34,7 @@ static int check(const struct tare_settings *settings, struct tare_error *error)
 		                         "--html and --kernel out");
 	if (lists_counters(settings))
 		tare_device_counters_prepare();
-	return tare_device_kernels_check(settings, error);
+	return tare_device_kernels_check(settings, sets_of(settings), error);
 }
 
 static bool only_simulated(const struct tare_result *result)
@@ -92,7 +98,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	if (status == TARE_EXIT_OK)
 		status = gather(settings, found, result, error);
 	if (status == TARE_EXIT_OK && settings->kernel)
-		kernels = tare_device_kernels(settings, result, &why);
+		kernels = tare_device_kernels(settings, sets_of(settings), result, &why);
 	if (status == TARE_EXIT_OK && lists_counters(settings))
 		status = tare_device_counters(settings, result, stdout, error);
 	else if (status == TARE_EXIT_OK)
@@ -122,6 +128,14 @@ static const struct tare_option own_options_rows[] = {
 	  .summary = "what hardware counters the drivers list, and why not, instead of facts",
 	  .offset = TARE_OWN_SETTING(struct own, counters),
 	  .sets = 1 },
+	{ .name = "options",
+	  .value = TARE_VALUE_WORDS,
+	  .value_name = "SET...",
+	  .summary = "build FILE with each of these sets of options too, and compare what it gives",
+	  .detail = "Each SET is one word of the shell, put behind --build-options: --options "
+	            "'-cl-mad-enable' '-DTILE=32'. A is --build-options alone. Nothing is run; "
+	            "tare blocks --options times sets on a program.",
+	  .offset = TARE_OWN_SETTING(struct own, options) },
 	{ .name = "entry",
 	  .value = TARE_VALUE_TEXT,
 	  .value_name = "NAME",

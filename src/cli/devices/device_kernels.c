@@ -100,10 +100,20 @@ void tare_build_guard(const struct tare_settings *settings, bool begins)
 
 // ----
 
-int tare_device_kernels_check(const struct tare_settings *settings, struct tare_error *error)
+int tare_device_kernels_check(const struct tare_settings *settings, const struct tare_texts *sets,
+                              struct tare_error *error)
 {
 	enum tare_module_format format;
 
+	for (size_t i = 0; i < sets->count; i++)
+		if (sets->at[i][strcspn(sets->at[i], "#")] == '#')
+			return tare_usage(error,
+			                  "--options: pragmas (\"%.60s\") are tried by tare blocks "
+			                  "--options, on a program that runs",
+			                  strchr(sets->at[i], '#'));
+	if (!settings->kernel && sets->count)
+		return tare_usage(
+		    error, "--options are of a kernel of yours; name its file with --kernel");
 	if (!settings->kernel && (settings->entry || settings->build_options))
 		return tare_usage(error,
 		                  "--%s is about a kernel of yours; name its file with --kernel",
@@ -122,9 +132,45 @@ int tare_device_kernels_check(const struct tare_settings *settings, struct tare_
 	return TARE_EXIT_FAILED;
 }
 
+// Builds with --build-options and with each set behind them. What a set is refused for is in it;
+// returns what tare_kernels_list does without a set.
+static int build_sets(struct tare_device *device, struct tare_user_kernel kernel,
+                      const struct tare_texts *sets, struct tare_kernel_list *list, char **log,
+                      struct tare_error *error)
+{
+	const char *own = kernel.build_options ? kernel.build_options : "";
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && sets->count && i <= sets->count; i++) {
+		struct tare_error why = { 0 };
+		char *options = NULL;
+		if (asprintf(&options, "%s%s%s", own, i && own[0] ? " " : "",
+		             i ? sets->at[i - 1] : "") < 0)
+			return -ENOMEM;
+		struct tare_kernel_set *set = tare_kernel_list_add_set(list, options);
+		kernel.build_options = options;
+		free(*log);
+		*log = NULL;
+		status = set ? tare_kernels_list(device, &kernel, list, log, &why) : -ENOMEM;
+		if (status == -EINVAL && i > 0) {
+			tare_set_string(&set->absent, why.message);
+			if (*log)
+				tare_print_build_log(*log);
+			status = 0;
+		} else if (status < 0) {
+			*error = why;
+		}
+		free(options);
+	}
+	if (sets->count == 0)
+		return tare_kernels_list(device, &kernel, list, log, error);
+	tare_kernel_list_gather(list);
+	return status;
+}
+
 // Builds for one device. Returns what tare_kernels_list does.
-static int build(const struct tare_settings *settings, const struct tare_device_entry *entry,
-                 char **log, struct tare_error *error)
+static int build(const struct tare_settings *settings, const struct tare_texts *sets,
+                 const struct tare_device_entry *entry, char **log, struct tare_error *error)
 {
 	const struct tare_backend *backend = tare_backend_find(entry->backend);
 	const struct tare_user_kernel kernel = { .file = settings->kernel,
@@ -139,7 +185,7 @@ static int build(const struct tare_settings *settings, const struct tare_device_
 		status = backend->device_open(driver, entry->index, &device, error);
 	tare_build_guard(settings, true);
 	if (status == 0)
-		status = tare_kernels_list(device, &kernel, entry->kernels, log, error);
+		status = build_sets(device, kernel, sets, entry->kernels, log, error);
 	tare_build_guard(settings, false);
 	if (device) {
 		lost = device->lost;
@@ -169,8 +215,8 @@ static void keep(const struct tare_result *result, const struct tare_device_entr
 	}
 }
 
-int tare_device_kernels(const struct tare_settings *settings, struct tare_result *result,
-                        struct tare_error *error)
+int tare_device_kernels(const struct tare_settings *settings, const struct tare_texts *sets,
+                        struct tare_result *result, struct tare_error *error)
 {
 	size_t built = 0;
 	int worst = 0;
@@ -183,7 +229,7 @@ int tare_device_kernels(const struct tare_settings *settings, struct tare_result
 		if (!is_meant(settings, entry))
 			continue;
 		entry->kernels = tare_kernel_list_new(settings->kernel);
-		status = entry->kernels ? build(settings, entry, &log, &why) : -ENOMEM;
+		status = entry->kernels ? build(settings, sets, entry, &log, &why) : -ENOMEM;
 		if (log && (status < 0 || settings->verbosity > 0))
 			tare_print_build_log(log);
 		free(log);

@@ -71,3 +71,25 @@ void blocks_sub_group(cl_kernel kernel, cl_uint dimensions, const size_t *locals
 	else
 		row->sub_group = 0; // it is not asked again
 }
+
+void blocks_lanes(cl_uint dimensions, const size_t *sizes, const size_t *locals,
+                  struct blocks_kernel *row)
+{
+	uint64_t groups = 1, in_group = 1, items = 1;
+	bool asked = row->sub_group != BLOCKS_NOT_TOLD && row->sub_group != 0;
+	uint64_t width = asked ? row->sub_group : row->multiple;
+
+	if (!row->facts || sizes == NULL || locals == NULL || width == 0 ||
+	    width == BLOCKS_NOT_TOLD)
+		return;
+	for (cl_uint i = 0; i < dimensions; i++) {
+		if (locals[i] == 0)
+			return;
+		groups *= (sizes[i] + locals[i] - 1) / locals[i];
+		in_group *= locals[i];
+		items *= sizes[i];
+	}
+	__atomic_fetch_add(&row->lanes_used, items, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&row->lanes_offered, groups * ((in_group + width - 1) / width * width),
+	                   __ATOMIC_RELAXED);
+}

@@ -344,6 +344,7 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 		code = blocks_next.clEnqueueNDRangeKernel(queue, twin, dimensions, offsets, sizes,
 		                                          locals, wait_count, waits, event);
 		if (code == CL_SUCCESS) {
+			blocks_lanes(dimensions, sizes, locals, pair->row);
 			count(pair, true, items_of(dimensions, sizes));
 			return code;
 		}

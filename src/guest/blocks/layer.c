@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry points by which an OpenCL loader takes us between the program and the drivers.
 #include "guest/blocks/layer.h"
+#include "guest/blocks/set.h"
 
 #include <CL/cl_layer.h>
 #include <errno.h>
@@ -68,7 +69,7 @@ static cl_int begin_layer(cl_uint entries, const cl_icd_dispatch *target, cl_uin
 	void *whole = stage != BLOCKS_OFF ? guest_memory(entries * sizeof(void *)) : NULL;
 	if (whole == NULL || !blocks_kernels_begin(stage))
 		return CL_SUCCESS;
-	blocks_options_begin();
+	blocks_set_begin();
 	cl_icd_dispatch table = blocks_next;
 	blocks_wrap(&table);
 	memcpy(whole, target, entries * sizeof(void *));

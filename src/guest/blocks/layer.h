@@ -51,8 +51,6 @@ uint64_t blocks_origin(cl_program program);
 
 // ---- options (options.c)
 
-// Reads the environment; before any function is wrapped.
-void blocks_options_begin(void);
 void blocks_wrap_options(cl_icd_dispatch *table);
 // clCompileProgram with the options that are wanted.
 cl_int blocks_compile(cl_program program, cl_uint count, const cl_device_id *devices,
@@ -66,6 +64,9 @@ void blocks_facts(cl_kernel kernel, struct blocks_kernel *row);
 // The same for a launch with work-groups of that size; asked once.
 void blocks_sub_group(cl_kernel kernel, cl_uint dimensions, const size_t *locals,
                       struct blocks_kernel *row);
+// Adds a launch to the row's lanes, where its work-groups' size and the device's width are known.
+void blocks_lanes(cl_uint dimensions, const size_t *sizes, const size_t *locals,
+                  struct blocks_kernel *row);
 
 // ---- kernels (kernel.c)
 

@@ -2,6 +2,7 @@
 // Modules and kernels of Level Zero, and the entry by which the stubs of its drivers
 // (guest/levelzero/stub) take us between them and the loader.
 #include "guest/blocks/levelzero.h"
+#include "guest/blocks/set.h"
 
 #include <errno.h>
 #include <string.h>
@@ -126,11 +127,13 @@ static ze_result_t ZE_APICALL module_create(ze_context_handle_t context, ze_devi
                                             const ze_module_desc_t *desc, ze_module_handle_t *made,
                                             ze_module_build_log_handle_t *log)
 {
-	ze_result_t result = blocks_ze_next.module_create(context, device, desc, made, log);
+	struct blocks_ze_wanted wanted = { .desc = desc };
+	ze_result_t result = blocks_ze_create(context, device, &wanted, made, log);
 	int saved = errno;
 
 	if (result == ZE_RESULT_SUCCESS)
-		know_module(context, device, desc, *made);
+		know_module(context, device, wanted.desc, *made);
+	blocks_ze_wanted_free(&wanted);
 	errno = saved;
 	return result;
 }
@@ -338,6 +341,9 @@ static ze_result_t ZE_APICALL set_offset(ze_kernel_handle_t kernel, uint32_t x, 
 	BLOCKS_ZE_ROW("zeGetDeviceProcAddrTable", ze_device_dditable_t, member, kept, ours)
 #define MODULE(member, kept, ours)                                                                 \
 	BLOCKS_ZE_ROW("zeGetModuleProcAddrTable", ze_module_dditable_t, member, kept, ours)
+#define LOG(member, kept, ours)                                                                    \
+	BLOCKS_ZE_ROW("zeGetModuleBuildLogProcAddrTable", ze_module_build_log_dditable_t, member,  \
+	              kept, ours)
 #define KERNEL(member, kept, ours)                                                                 \
 	BLOCKS_ZE_ROW("zeGetKernelProcAddrTable", ze_kernel_dditable_t, member, kept, ours)
 
@@ -346,6 +352,8 @@ const struct blocks_ze_row blocks_ze_kernel_rows[] = {
 	DEVICE(pfnGetProperties, device_properties, NULL),
 	MODULE(pfnCreate, module_create, module_create),
 	MODULE(pfnDestroy, module_destroy, module_destroy),
+	LOG(pfnGetString, log_string, NULL),
+	LOG(pfnDestroy, log_destroy, NULL),
 	KERNEL(pfnCreate, kernel_create, kernel_create),
 	KERNEL(pfnDestroy, kernel_destroy, kernel_destroy),
 	KERNEL(pfnGetProperties, kernel_properties, NULL),
@@ -371,6 +379,8 @@ static bool begin(unsigned slot)
 		return before == slot + 1 && atomic_load(&can) > 0;
 	enum blocks_stage at = blocks_files_begin();
 	bool well = at != BLOCKS_OFF && blocks_ze_kernels_begin(at) && blocks_ze_lists_begin();
+	if (well)
+		blocks_set_begin();
 	atomic_store(&can, well ? 1 : -1);
 	return well;
 }

@@ -13,6 +13,8 @@ struct blocks_ze_functions {
 	ze_pfnDeviceGetProperties_t device_properties;
 	ze_pfnModuleCreate_t module_create;
 	ze_pfnModuleDestroy_t module_destroy;
+	ze_pfnModuleBuildLogGetString_t log_string;
+	ze_pfnModuleBuildLogDestroy_t log_destroy;
 	ze_pfnKernelCreate_t kernel_create;
 	ze_pfnKernelDestroy_t kernel_destroy;
 	ze_pfnKernelGetProperties_t kernel_properties;
@@ -59,6 +61,21 @@ struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel); // NULL: n
 bool blocks_ze_kernels_begin(enum blocks_stage stage);
 extern const struct blocks_ze_row blocks_ze_kernel_rows[];
 extern const size_t blocks_ze_kernel_row_count;
+
+// ---- options (levelzero_options.c)
+
+// What a module is created from.
+struct blocks_ze_wanted {
+	const ze_module_desc_t *desc; // the program's, or `changed`
+	ze_module_desc_t changed;     // with another set of options
+	size_t bytes;                 // of those
+};
+// zeModuleCreate of wanted->desc, with the set of options that is asked for, if one is. `wanted` is
+// to be freed; its description holds until then.
+ze_result_t blocks_ze_create(ze_context_handle_t context, ze_device_handle_t device,
+                             struct blocks_ze_wanted *wanted, ze_module_handle_t *made,
+                             ze_module_build_log_handle_t *log);
+void blocks_ze_wanted_free(struct blocks_ze_wanted *wanted);
 
 // ---- launches (levelzero_list.c)
 

@@ -15,7 +15,8 @@
 #define BLOCKS_ENVIRONMENT_STAGE "TARE_BLOCKS_STAGE"
 #define BLOCKS_STAGE_COLLECT "collect"
 #define BLOCKS_STAGE_COUNT "count"
-// Build options in the place of the program's own, which may be "". Not set: its own are kept.
+// Build options in the place of the program's own, which may be "", and pragmas (words.h). Not set:
+// its own are kept.
 #define BLOCKS_ENVIRONMENT_OPTIONS "TARE_BLOCKS_OPTIONS"
 
 #define BLOCKS_LIBRARY "libtare-blocks.so"
@@ -81,6 +82,7 @@ enum blocks_why {
 #define BLOCKS_NOT_TOLD UINT64_MAX
 #define BLOCKS_NAME_BYTES 512
 #define BLOCKS_KERNELS 1024
+#define BLOCKS_MOST_PRAGMAS 8                  // of a set of options
 #define BLOCKS_AREA_BYTES (UINT64_C(64) << 20) // most for the counters of a process
 
 // A kernel of one build. Rows are never taken back.
@@ -100,6 +102,9 @@ struct blocks_kernel {
 	// of sub_group 0: nothing
 	uint64_t multiple, sub_group, private_bytes, spill_bytes;
 	uint32_t facts, unused;
+	// of launches whose work-groups have a size of the program's, by the width that the driver
+	// tells: work-items, and as many as their work-groups would have room for
+	uint64_t lanes_used, lanes_offered;
 };
 
 struct blocks_counts {
@@ -113,5 +118,6 @@ struct blocks_counts {
 	// of the first build that failed with other options than the program's own; 0: none
 	int32_t build_code;
 	char build_log[1020]; // its beginning; "": not told
+	uint64_t pragmas;     // of the set's, a bit for each that was put before a loop
 	struct blocks_kernel kernel[BLOCKS_KERNELS];
 };

@@ -40,6 +40,8 @@ struct tare_record_options {
 	bool no_cupti; // CUDA is recorded by that alone
 	// stubs of Level Zero's drivers (record/loader/driver.h); NULL: none
 	const char *drivers, *behind;
+	// replaces functions of those drivers before the recorder does (blocks); NULL: nothing
+	const char *first;
 	const char *count; // what counters are wanted of (src/guest/environment.h); NULL: none
 };
 

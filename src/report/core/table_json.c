@@ -47,7 +47,7 @@ static json_t *cell(struct tare_json *json, enum tare_shown shown,
 	}
 }
 
-// ---- rows
+// ---- groups
 
 // The objects of a row's groups that were made so far.
 struct groups {
@@ -78,6 +78,98 @@ static json_t *object_of(struct tare_json *json, struct groups *groups,
 	return object;
 }
 
+// ---- tables within rows
+
+static json_t *nested_json(struct tare_json *json, const struct tare_column *column,
+                           const void *source);
+
+// What a cell has in the JSON.
+static json_t *value_json(struct tare_json *json, const struct tare_column *column,
+                          const void *source, const void *row)
+{
+	const struct tare_cell_value value = tare_column_value(column, source, row);
+
+	if (value.is == TARE_IS_NESTED && column->of)
+		return nested_json(json, column, value.nested);
+	return column->nested ? column->nested(json, source, row)
+	                      : cell(json, column->shown, &value);
+}
+
+static bool is_left_out(const struct tare_column *column, const void *source, const void *row)
+{
+	return column->flags & TARE_DRAWN ||
+	       (column->flags & TARE_LEFT_OUT &&
+	        tare_column_value(column, source, row).is == TARE_IS_ABSENT);
+}
+
+static bool is_kept(const struct tare_table *table, const void *source, const void *row)
+{
+	return !table->keep || table->keep(source, row);
+}
+
+json_t *tare_table_object_json(struct tare_json *json, const struct tare_table *table,
+                               const void *source)
+{
+	return table->count(source) > 0
+	           ? tare_table_row_json(json, table, source, table->row(source, 0), 0)
+	           : json_null();
+}
+
+static json_t *list_json(struct tare_json *json, const struct tare_table *table, const void *source)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < table->count(source); i++) {
+		const void *row = table->row(source, i);
+		if (is_kept(table, source, row))
+			tare_json_push(json, list,
+			               value_json(json, &table->columns[0], source, row));
+	}
+	return list;
+}
+
+static json_t *map_json(struct tare_json *json, const struct tare_table *table, const void *source)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < table->count(source); i++) {
+		const void *row = table->row(source, i);
+		struct tare_cell_value key = tare_column_value(&table->columns[0], source, row);
+		json_t *value;
+		if (!is_kept(table, source, row) || key.is != TARE_IS_TEXT)
+			continue;
+		if (table->column_count > 2) {
+			value = tare_table_row_json(json, table, source, row, 0);
+			json_object_del(value, table->columns[0].id);
+		} else {
+			if (is_left_out(&table->columns[1], source, row))
+				continue;
+			value = value_json(json, &table->columns[1], source, row);
+		}
+		tare_json_put(json, object, key.text, value);
+	}
+	return object;
+}
+
+static const struct {
+	const char *name;
+	json_t *(*write)(struct tare_json *json, const struct tare_table *table,
+	                 const void *source);
+} nested_as[] = {
+	[TARE_AS_ROWS] = { "rows", tare_table_json },
+	[TARE_AS_OBJECT] = { "object", tare_table_object_json },
+	[TARE_AS_LIST] = { "list", list_json },
+	[TARE_AS_MAP] = { "map", map_json },
+};
+
+static json_t *nested_json(struct tare_json *json, const struct tare_column *column,
+                           const void *source)
+{
+	return nested_as[column->as].write(json, column->of, source);
+}
+
+// ---- rows
+
 json_t *tare_table_row_json(struct tare_json *json, const struct tare_table *table,
                             const void *source, const void *row, unsigned on)
 {
@@ -86,17 +178,14 @@ json_t *tare_table_row_json(struct tare_json *json, const struct tare_table *tab
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct tare_column *column = &table->columns[i];
-		struct tare_cell_value value;
 		json_t *object;
-		if (on && !(column->on & on))
+		if ((on && !(column->on & on)) || is_left_out(column, source, row))
 			continue;
 		object = object_of(json, &groups, column->in, source, row, whole);
 		if (!object)
 			continue;
-		value = tare_column_value(column, source, row);
 		tare_json_put(json, object, tare_column_key(column),
-		              column->nested ? column->nested(json, source, row)
-		                             : cell(json, column->shown, &value));
+		              value_json(json, column, source, row));
 	}
 	return whole;
 }
@@ -105,9 +194,12 @@ json_t *tare_table_json(struct tare_json *json, const struct tare_table *table, 
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < table->count(source); i++)
-		tare_json_push(json, list,
-		               tare_table_row_json(json, table, source, table->row(source, i), 0));
+	for (size_t i = 0; i < table->count(source); i++) {
+		const void *row = table->row(source, i);
+		if (is_kept(table, source, row))
+			tare_json_push(json, list,
+			               tare_table_row_json(json, table, source, row, 0));
+	}
 	return list;
 }
 
@@ -215,6 +307,17 @@ static json_t *nested_columns(struct tare_json *json, const struct tare_table *t
 	return list;
 }
 
+static json_t *declaration(struct tare_json *json, const struct tare_table *table);
+
+static json_t *words_of(struct tare_json *json, const char *const *words)
+{
+	json_t *list = json_array();
+
+	for (; *words; words++)
+		tare_json_push(json, list, tare_json_text(*words));
+	return list;
+}
+
 static json_t *column_declaration(struct tare_json *json, const struct tare_table *table,
                                   const struct tare_column *column)
 {
@@ -233,9 +336,22 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	              json_boolean(column->flags & TARE_MAY_BE_ABSENT));
 	tare_json_put(json, object, "if_any", json_boolean(column->flags & TARE_IF_ANY));
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
-	tare_json_put(json, object, "on_page", json_boolean(column->on & TARE_ON_PAGE));
+	tare_json_put(json, object, "on_page",
+	              json_boolean(column->on & TARE_ON_PAGE && !(column->flags & TARE_DRAWN)));
 	tare_json_put(json, object, "on_text", json_boolean(column->on & ~(unsigned)TARE_ON_PAGE));
 	tare_json_put(json, object, "several", json_boolean(column->times != NULL));
+	tare_json_put(json, object, "drawn", json_boolean(column->flags & TARE_DRAWN));
+	tare_json_put(json, object, "left_out", json_boolean(column->flags & TARE_LEFT_OUT));
+	if (column->words)
+		tare_json_put(json, object, "words", words_of(json, column->words));
+	if (column->least)
+		tare_json_put(json, object, "least", json_integer(column->least));
+	if (column->most)
+		tare_json_put(json, object, "most", json_integer(column->most));
+	if (column->of) {
+		tare_json_put(json, object, "as", tare_json_text(nested_as[column->as].name));
+		tare_json_put(json, object, "of", declaration(json, column->of));
+	}
 	if (column->nested_on)
 		tare_json_put(json, object, "rows", nested_columns(json, table, column->nested_on));
 	return object;
@@ -243,12 +359,17 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 
 static json_t *declaration(struct tare_json *json, const struct tare_table *table)
 {
-	json_t *object = json_object(), *columns = json_array(), *groups = json_object();
+	json_t *object = json_object(), *columns = json_array(), *groups = json_object(),
+	       *always = json_array();
 
-	for (size_t i = 0; i < table->column_count; i++)
-		if (table->columns[i].in)
-			tare_json_put(json, groups, table->columns[i].in->id,
-			              tare_json_text(table->columns[i].in->doc));
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct tare_column_group *group = table->columns[i].in;
+		if (!group || json_object_get(groups, group->id))
+			continue;
+		tare_json_put(json, groups, group->id, tare_json_text(group->doc));
+		if (!group->known)
+			tare_json_push(json, always, tare_json_text(group->id));
+	}
 	for (size_t i = 0; i < table->column_count; i++)
 		tare_json_push(json, columns, column_declaration(json, table, &table->columns[i]));
 	tare_json_put(json, object, "id", tare_json_text(table->id));
@@ -257,6 +378,7 @@ static json_t *declaration(struct tare_json *json, const struct tare_table *tabl
 	tare_json_put(json, object, "nothing",
 	              table->nothing ? tare_json_text(table->nothing) : json_null());
 	tare_json_put(json, object, "groups", groups);
+	tare_json_put(json, object, "always", always); // of these, those that are never null
 	tare_json_put(json, object, "columns", columns);
 	return object;
 }

@@ -15,6 +15,9 @@ json_t *tare_table_json(struct tare_json *json, const struct tare_table *table, 
 // One row as an object, of the columns that are on `on`; 0: of all. NULL: no memory.
 json_t *tare_table_row_json(struct tare_json *json, const struct tare_table *table,
                             const void *source, const void *row, unsigned on);
+// The first row as an object; null: there is none. NULL: no memory.
+json_t *tare_table_object_json(struct tare_json *json, const struct tare_table *table,
+                               const void *source);
 // A part of a table as it is shown: "id" and "title" of the table, "subject" (what the text calls
 // the first column, where that says what the part is about) and "rows". A column that is there
 // several times is a list, whose "titles" the part has. "marks" of a row has what else is to be

@@ -122,7 +122,7 @@ static void write_sizes(const struct tare_cell_value *value, char *buffer)
 static void write_text(const struct writing *w, const struct tare_column *column, const char *value,
                        char *buffer)
 {
-	size_t room = w->part->flush ? RUN_TEXT
+	size_t room = w->part->flush || column->flags & TARE_WHOLE ? RUN_TEXT
 	              : column->shown == TARE_SHOWN_NAME
 	                  ? tare_report_room(w->text, w->part->others)
 	                  : TEXT_COLUMNS;
@@ -185,6 +185,12 @@ static void write_number(const struct writing *w, const struct tare_column *colu
 		break;
 	case TARE_SHOWN_PERCENT:
 		snprintf(buffer, RUN_TEXT, "%.0f %%", value);
+		break;
+	case TARE_SHOWN_POINTS:
+		if (value > 0 && value < 0.1)
+			snprintf(buffer, RUN_TEXT, "<0.1 %%");
+		else
+			snprintf(buffer, RUN_TEXT, "%.*f %%", value < 9.95 ? 1 : 0, value);
 		break;
 	case TARE_SHOWN_SHORT:
 		snprintf(buffer, RUN_TEXT, "%s",
@@ -277,7 +283,7 @@ static unsigned layout_of(const struct tare_column *column)
 	case TARE_SHOWN_NAME:
 	case TARE_SHOWN_TEXT:
 	case TARE_SHOWN_CATEGORY:
-		return TARE_COLUMN_CUT;
+		return column->flags & TARE_WHOLE ? 0 : TARE_COLUMN_CUT;
 	case TARE_SHOWN_WORD:
 		return 0;
 	default:
@@ -310,7 +316,7 @@ static void add_columns(const struct writing *w, const struct tare_shown_column 
 		char header[RUN_TEXT];
 		write_title(w, &columns[i], i == 0, header);
 		if (!named[column->unit]) {
-			strcat(header, " ");
+			strcat(header, header[0] ? " " : "");
 			strcat(header, w->units[column->unit].name);
 		}
 		named[column->unit] = true;

@@ -1,73 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/hotspots/text.h"
 
-#include "base/cleanup.h"
 #include "base/units.h"
+#include "report/core/table_text.h"
 #include "report/hotspots/hotspots.h"
+#include "report/hotspots/tables.h"
 #include "report/hotspots/words.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { BAR = 20 }; // columns of a bar of the cores' time
-
-// "████▒▒▒▒····": issuing, stalled, without work. Empty where not known.
-static const char *bar_of(struct tare_text *text, const struct tare_core_time *time,
-                          char bar[BAR * 4 + 16])
+static void write_table(struct tare_text *text, const struct tare_hotspots *hotspots)
 {
-	double active = time->active / 100 * BAR, both = (time->active + time->stalled) / 100 * BAR;
-	bool ascii = text->options->ascii;
-
-	bar[0] = '\0';
-	if (isnan(active) || isnan(both))
-		return bar;
-	// Rounded at their ends, so that the bar is as long as it must be.
-	for (long i = 0; i < BAR; i++)
-		strcat(bar, i < lround(active) ? (ascii ? "#" : "█")
-		            : i < lround(both) ? (ascii ? "+" : "▒")
-		                               : ".");
-	return bar;
-}
-
-// Names of many bounds would leave no room for the kernels'.
-static const char *bound_of(const struct tare_hotspot *hotspot, char words[HOTSPOT_TEXT])
-{
-	return __builtin_popcount(hotspot->verdict.possible) > 2
-	           ? "not decided"
-	           : tare_hotspot_bound_words(hotspot, words);
-}
-
-static void write_row(struct tare_text_table *table, struct tare_text *text,
-                      const struct tare_hotspot *hotspot)
-{
-	const struct tare_counted_kernel *kernel = hotspot->kernel;
-	char number[TARE_UNIT_TEXT], words[HOTSPOT_TEXT], bar[BAR * 4 + 16];
-
-	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_text_cell(table, "%s", kernel->name);
-	tare_text_cell(table, "%s",
-	               tare_format_significant((double)kernel->total_ns / 1e6, 3, number));
-	tare_text_cell(table, "%s", tare_hotspot_percent(100 * kernel->share, words));
-	tare_text_cell(table, "%s", tare_hotspot_percent(hotspot->time.active, words));
-	tare_text_cell(table, "%s", bar_of(text, &hotspot->time, bar));
-	tare_text_cell(table, "%s", bound_of(hotspot, words));
-}
-
-static void write_table(struct tare_text *text, const struct tare_hotspot *hotspots, size_t count)
-{
-	struct tare_text_table *table = tare_text_table_new(text, 0);
-
-	tare_text_column(table, "kernel", TARE_COLUMN_CUT);
-	tare_text_column(table, "ms", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "share", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "active", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "time of the cores", 0);
-	tare_text_column(table, "bound by", 0);
-	for (size_t i = 0; i < count; i++)
-		write_row(table, text, &hotspots[i]);
-	tare_text_table_print(table);
+	tare_table_text(text, &tare_hotspots_table, hotspots,
+	                &(struct tare_table_part){ .on = TARE_HOTSPOTS_COUNTED, .flush = true });
 	tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
 	                    "Time of the cores: %s issuing, %s stalled, . without work. A bound "
 	                    "with ? is not decided: the figures' errors allow each of those named, "
@@ -155,15 +101,15 @@ static void write_uncounted(struct tare_text *text, const struct tare_counted_ru
 }
 
 static void write_all(struct tare_text *text, const struct tare_counted_run *run,
-                      const struct tare_hotspot *hotspots, size_t shown)
+                      const struct tare_hotspots *hotspots, size_t shown)
 {
-	write_table(text, hotspots, run->kernel_count);
+	write_table(text, hotspots);
 
 	for (size_t i = 0; i < run->kernel_count && shown; i++) {
-		if (hotspots[i].kernel->uncounted != TARE_UNCOUNTED_NONE)
+		if (run->kernels[i].uncounted != TARE_UNCOUNTED_NONE)
 			continue;
 		fputc('\n', text->file);
-		write_kernel(text, &hotspots[i]);
+		write_kernel(text, &hotspots->rows[i].of);
 		shown--;
 	}
 	write_uncounted(text, run);
@@ -181,21 +127,20 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
                               struct tare_error *error)
 {
 	struct tare_text text = { .options = options, .file = file };
-	TARE_FREE struct tare_hotspot *hotspots = calloc(run->kernel_count + 1, sizeof *hotspots);
+	struct tare_hotspots hotspots;
 
-	text.failed = !hotspots;
+	text.failed = tare_hotspots_make(run, options->ascii, &hotspots) < 0;
 	if (run->device.no_counters)
 		tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2, "n/a: no counters here: %s",
 		                    run->device.no_counters);
 	if (run->samples && !text.failed)
 		tare_device_samples_text(&text, run->samples);
-	for (size_t i = 0; i < run->kernel_count && hotspots; i++)
-		tare_hotspot_derive(&run->kernels[i], &run->device, &hotspots[i]);
 	if (run->device.no_counters && !text.failed)
-		tare_hotspot_times_table(&text, run, hotspots);
+		tare_hotspot_times_table(&text, &hotspots);
 	if (run->by_instructions && !text.failed)
 		write_uncounted(&text, run);
 	if (!run->device.no_counters && !text.failed)
-		write_all(&text, run, hotspots, shown);
+		write_all(&text, run, &hotspots, shown);
+	tare_hotspots_free(&hotspots);
 	return text.failed ? tare_fail(error, ENOMEM, "no memory left") : 0;
 }

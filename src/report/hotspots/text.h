@@ -5,11 +5,11 @@
 #include "report/terminal/write.h"
 
 struct tare_device_samples;
+struct tare_hotspots;
 // The device over time: a row a counter.
 void tare_device_samples_text(struct tare_text *text, const struct tare_device_samples *samples);
 // Of a run without counters a row a kernel: its recorded time, and what its instructions ask for
 // where they were counted.
-void tare_hotspot_times_table(struct tare_text *text, const struct tare_counted_run *run,
-                              const struct tare_hotspot *hotspots);
+void tare_hotspot_times_table(struct tare_text *text, const struct tare_hotspots *hotspots);
 // The memory hierarchy of a kernel, drawn with its edges' figures. 80 columns.
 void tare_hotspot_diagram(struct tare_text *text, const struct tare_hotspot *hotspot);

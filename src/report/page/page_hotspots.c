@@ -7,6 +7,8 @@
 #if TARE_HAVE_PAGE
 
 #include "base/cleanup.h"
+#include "report/core/table_json.h"
+#include "report/hotspots/tables.h"
 #include "report/page/page_template.h"
 #include "report/page_template_parts.h"
 
@@ -28,6 +30,14 @@ static int write_data(const void *run, FILE *file, struct tare_error *error)
 	return tare_report_hotspots_json(run, file, error);
 }
 
+// How the tables are declared, by which the page draws them.
+static int write_tables(const void *tables, FILE *file, struct tare_error *error)
+{
+	return tare_table_declarations(tables, file) < 0
+	           ? tare_fail(error, ENOMEM, "no memory left")
+	           : 0;
+}
+
 static int write_mark(void *context, const char *mark, FILE *file, struct tare_error *error)
 {
 	const struct tare_counted_run *run = context;
@@ -40,6 +50,11 @@ static int write_mark(void *context, const char *mark, FILE *file, struct tare_e
 		tare_page_html_text(TARE_VERSION, file);
 	} else if (strcmp(mark, "hotspots") == 0) {
 		return tare_page_json_of(write_data, run, file, error);
+	} else if (strcmp(mark, "tables") == 0) {
+		static const struct tare_table *const tables[] = { &tare_hotspots_table,
+			                                           &tare_samples_series_table,
+			                                           NULL };
+		return tare_page_json_of(write_tables, tables, file, error);
 	} else {
 		return -ENOENT;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header of the timeline: docs/page-run.md, "Header".
+#include "report/core/json.h"
 #include "report/core/words.h"
 #include "report/page/timeline.h"
-#include "report/run/json_run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "report/result/parts.h"
 #include "report/result/tables.h"
 
+#include <string.h>
+
 bool tare_text_has_kernels(const struct tare_result *result)
 {
 	for (size_t i = 0; i < result->device_count; i++)
@@ -25,6 +27,17 @@ static bool device_cell(const struct tare_cell_text *cell)
 	return true;
 }
 
+static bool kernel_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_kernel_entry *kernel = cell->row;
+
+	if (kernel->set < 0)
+		return false;
+	snprintf(cell->text, cell->size, "%s %c", kernel->name,
+	         tare_kernel_set_letter(kernel->set));
+	return true;
+}
+
 #define SOURCE struct tare_device_entry
 #define SOURCE_NAME device
 #define ROW struct tare_kernel_entry
@@ -38,10 +51,58 @@ TARE_TABLE(, tare_table_device_kernels, "device_kernels", "Kernels",
 static void write_parameters(struct tare_text *text, const struct tare_kernel_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		tare_text_paragraph(text, TARE_STYLE_FAINT, "   ", 6, "%s(%s)", list->at[i].name,
-		                    list->at[i].parameters ? list->at[i].parameters
-		                                           : "parameters: n/a, the driver "
-		                                             "does not tell");
+		if (i == 0 || strcmp(list->at[i].name, list->at[i - 1].name) != 0)
+			tare_text_paragraph(text, TARE_STYLE_FAINT, "   ", 6, "%s(%s)",
+			                    list->at[i].name,
+			                    list->at[i].parameters ? list->at[i].parameters
+			                                           : "parameters: n/a, the driver "
+			                                             "does not tell");
+}
+
+static void write_sets(struct tare_text *text, const struct tare_kernel_list *list)
+{
+	for (size_t i = 0; i < list->set_count; i++) {
+		const struct tare_kernel_set *set = &list->sets[i];
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "   ", 6, "%c: %s%s%s",
+		                    tare_kernel_set_letter((int64_t)i),
+		                    set->options[0] ? set->options : "no options",
+		                    set->absent ? "; none, " : "", set->absent ? set->absent : "");
+	}
+}
+
+// The set that spills least of a kernel, where sets differ in that.
+static void write_least_spilled(struct tare_text *text, const struct tare_kernel_list *list,
+                                size_t from, size_t to)
+{
+	size_t least = from, most = from;
+
+	for (size_t i = from; i < to; i++) {
+		if (list->at[i].value[TARE_KERNEL_SPILL] < 0)
+			return;
+		if (list->at[i].value[TARE_KERNEL_SPILL] < list->at[least].value[TARE_KERNEL_SPILL])
+			least = i;
+		if (list->at[i].value[TARE_KERNEL_SPILL] > list->at[most].value[TARE_KERNEL_SPILL])
+			most = i;
+	}
+	if (list->at[least].value[TARE_KERNEL_SPILL] != list->at[most].value[TARE_KERNEL_SPILL])
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "   ", 6,
+		                    "%s: %c spills least, %c most", list->at[from].name,
+		                    tare_kernel_set_letter(list->at[least].set),
+		                    tare_kernel_set_letter(list->at[most].set));
+}
+
+static void write_best(struct tare_text *text, const struct tare_kernel_list *list)
+{
+	for (size_t from = 0, to; list->set_count && from < list->count; from = to) {
+		for (to = from + 1;
+		     to < list->count && strcmp(list->at[to].name, list->at[from].name) == 0;)
+			to++;
+		write_least_spilled(text, list, from, to);
+	}
+	if (list->set_count)
+		tare_text_paragraph(text, TARE_STYLE_FAINT, "   ", 3,
+		                    "Which set is fastest is not known from this: tare blocks "
+		                    "--options runs a program with each.");
 }
 
 static void write_entry(struct tare_text *text, const struct tare_device_entry *entry)
@@ -57,9 +118,11 @@ static void write_entry(struct tare_text *text, const struct tare_device_entry *
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, "   none: ", 3, "%s", list->absent);
 		return;
 	}
+	write_sets(text, list);
 	tare_table_text(
 	    text, &tare_table_device_kernels, entry,
 	    &(struct tare_table_part){ .flush = true, .indent = 3, .on = TARE_ON_TEXT });
+	write_best(text, list);
 	write_parameters(text, list);
 }
 

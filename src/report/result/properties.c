@@ -68,7 +68,12 @@ static void add_kernel(struct tare_device_properties *list, const struct tare_de
 		if (tare_shown_stored(column->shown) != TARE_STORED_INTEGER)
 			continue;
 		row = add(list, device, device->backend);
-		snprintf(row->key, sizeof row->key, "kernel.%.80s.%s", kernel->name, column->id);
+		if (kernel->set < 0)
+			snprintf(row->key, sizeof row->key, "kernel.%.80s.%s", kernel->name,
+			         column->id);
+		else
+			snprintf(row->key, sizeof row->key, "kernel.%.80s.%c.%s", kernel->name,
+			         tare_kernel_set_letter(kernel->set), column->id);
 		row->unit = tare_column_unit(column);
 		row->value = tare_column_value(column, device, kernel);
 		if (row->value.is == TARE_IS_ABSENT)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Phases that the program marks: how often, how long, and where the time in them went.
-#include "report/core/table_json.h"
+#include "report/core/ledger.h"
 #include "report/core/table_text.h"
 #include "report/tables/tables.h"
 #include "report/tables/values.h"
@@ -117,8 +117,6 @@ static bool short_cause(const struct tare_cell_text *cell)
 
 // ---- the table
 
-static struct json_t *its_ledger(void *json, const void *run, const void *row);
-
 #define LAUNCHED(ns) tare_if(row->commands == 0 || row->timed > 0, tare_integer(ns), TARE_NOT_TIMED)
 
 #define COLUMNS "report/tables/phases.def"
@@ -127,23 +125,6 @@ static struct json_t *its_ledger(void *json, const void *run, const void *row);
 
 TARE_RUN_TABLE(phases, "Phases", "a name that the program marks, by the covered time", NULL,
                run->phases ? run->phases->count : 0, &run->phases->rows[index])
-
-#if TARE_HAVE_JSON
-static struct json_t *its_ledger(void *json, const void *run, const void *row)
-{
-	json_t *object = json_object();
-
-	(void)run;
-	tare_json_put_ledger(json, object, &((const struct tare_phase_row *)row)->ledger);
-	return object;
-}
-#else
-static struct json_t *its_ledger(void *json, const void *run, const void *row)
-{
-	(void)json, (void)run, (void)row;
-	return NULL;
-}
-#endif
 
 // ---- the order: below each row those that lie in it
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues: how busy, how deep, and what their gaps were spent on.
-#include "report/core/table_json.h"
 #include "report/core/table_text.h"
 #include "report/tables/tables.h"
 #include "report/tables/values.h"
@@ -97,9 +96,27 @@ static bool cause_title(const struct tare_cell_text *cell)
 	return true;
 }
 
-// ---- the table
+// ---- causes of gaps
 
-static struct json_t *cause_list(void *json, const void *run, const void *row);
+static bool is_cause(const void *queue, const void *ns)
+{
+	(void)queue;
+	return *(const int64_t *)ns != 0;
+}
+
+#define SOURCE struct tare_queue_row
+#define SOURCE_NAME queue
+#define ROW int64_t
+#define TABLE causes
+#define COLUMNS "report/tables/gap_causes.def"
+#include "table/declare.h"
+TARE_TABLE(static, causes_table, "gap_causes", "Causes of gaps", "a category", NULL,
+           struct tare_queue_row, queue, TARE_LEDGER_CATEGORIES, &queue->gap_causes_ns[index],
+           causes_columns, .keep = is_cause);
+#undef SOURCE
+#undef SOURCE_NAME
+
+// ---- the table
 
 #define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
 #define OF_QUEUE(value) (queue_of(run, row) ? (value) : tare_absent(TARE_NOT_KNOWN))
@@ -109,32 +126,6 @@ static struct json_t *cause_list(void *json, const void *run, const void *row);
 
 TARE_RUN_TABLE(queues, "Queues", "a queue that has commands, by its number",
                "No queue had a command.", run->tables->queue_count, &run->tables->queues[index])
-
-#if TARE_HAVE_JSON
-static struct json_t *cause_list(void *json, const void *run, const void *one)
-{
-	const struct tare_queue_row *row = one;
-	json_t *list = json_array();
-
-	(void)run;
-	for (enum tare_ledger_category c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
-		json_t *part;
-		if (row->gap_causes_ns[c] == 0)
-			continue;
-		part = json_object();
-		tare_json_put(json, part, "category", tare_json_text(tare_ledger_category_name(c)));
-		tare_json_put(json, part, "ns", json_integer(row->gap_causes_ns[c]));
-		tare_json_push(json, list, part);
-	}
-	return list;
-}
-#else
-static struct json_t *cause_list(void *json, const void *run, const void *row)
-{
-	(void)json, (void)run, (void)row;
-	return NULL;
-}
-#endif
 
 // ---- as text
 

@@ -198,21 +198,24 @@ static bool limit_title(const struct tare_cell_text *cell)
 // ---- what is nested in the JSON
 
 static struct json_t *by_shape(void *json, const void *run, const void *row);
-static struct json_t *groups_by(void *json, const void *run, const void *row);
+
+#define SOURCE struct tare_occupancy
+#define SOURCE_NAME occupied
+#define ROW uint64_t
+#define TABLE limits
+#define COLUMNS "report/tables/limits.def"
+#include "table/declare.h"
+TARE_TABLE(static, limits_table, "limits", "Limits of occupancy", "a limit", NULL,
+           struct tare_occupancy, occupied, TARE_OCCUPANCY_LIMITS, &occupied->by[index],
+           limits_columns);
+#undef SOURCE
+#undef SOURCE_NAME
 
 #define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
 #define DURATION(figure) TIMED(tare_number(row->figure, TARE_NOT_TIMED))
 #define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
 #define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
 #define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
-#define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
-#define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
-#define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
-#define NESTED                                                                                     \
-	(struct tare_cell_value)                                                                   \
-	{                                                                                          \
-		.is = TARE_IS_NESTED                                                               \
-	}
 #define ESTIMATE                                                                                   \
 	.flags = TARE_MAY_BE_ABSENT | TARE_IF_ANY, .on = TARE_ON_PAGE | OF_SIZES,                  \
 	.unit = TARE_UNIT_TOTALS
@@ -263,18 +266,6 @@ static struct json_t *by_shape(void *json, const void *source, const void *row)
 	return list;
 }
 
-static struct json_t *groups_by(void *json, const void *run, const void *row)
-{
-	const struct tare_occupancy *known = &((const struct tare_task *)row)->occupancy;
-	json_t *object = json_object();
-
-	(void)run;
-	for (enum tare_occupancy_limit i = 0; i < TARE_OCCUPANCY_LIMITS; i++)
-		tare_json_put(json, object, tare_occupancy_limit_name(i),
-		              known->by[i] == UINT64_MAX ? json_null()
-		                                         : tare_json_unsigned(known->by[i]));
-	return object;
-}
 #else
 static struct json_t *by_shape(void *json, const void *run, const void *row)
 {
@@ -282,11 +273,6 @@ static struct json_t *by_shape(void *json, const void *run, const void *row)
 	return NULL;
 }
 
-static struct json_t *groups_by(void *json, const void *run, const void *row)
-{
-	(void)json, (void)run, (void)row;
-	return NULL;
-}
 #endif
 
 // ---- as text

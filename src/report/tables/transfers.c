@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transfers by kind, direction and memory: how many bytes, how fast, hidden behind kernels or not.
-#include "report/core/table_json.h"
 #include "report/core/table_text.h"
 #include "report/core/words.h"
 #include "report/tables/tables.h"
@@ -110,7 +109,26 @@ static bool estimated_total(const struct tare_cell_text *cell)
 
 // ---- the table
 
-static struct json_t *size_list(void *json, const void *run, const void *row);
+// ---- sizes
+
+static bool has_size(const void *transfers, const void *count)
+{
+	(void)transfers;
+	return *(const uint64_t *)count != 0;
+}
+
+#define BUCKET (row - transfers->sizes)
+#define SOURCE struct tare_transfer_row
+#define SOURCE_NAME transfers
+#define ROW uint64_t
+#define TABLE sizes
+#define COLUMNS "report/tables/transfer_sizes.def"
+#include "table/declare.h"
+TARE_TABLE(static, sizes_table, "transfer_sizes", "Sizes of transfers", "sizes from one to another",
+           NULL, struct tare_transfer_row, transfers, BUCKETS, &transfers->sizes[index],
+           sizes_columns, .keep = has_size);
+#undef SOURCE
+#undef SOURCE_NAME
 
 #define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
 #define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
@@ -130,35 +148,6 @@ static uint64_t bucket_from(size_t i)
 {
 	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
 }
-
-#if TARE_HAVE_JSON
-static struct json_t *size_list(void *json, const void *run, const void *one)
-{
-	const struct tare_transfer_row *row = one;
-	json_t *list = json_array();
-
-	(void)run;
-	for (size_t i = 0; i < BUCKETS; i++) {
-		json_t *bucket;
-		if (row->sizes[i] == 0)
-			continue;
-		bucket = json_object();
-		tare_json_put(json, bucket, "from_bytes",
-		              json_integer(i ? INT64_C(64) << 2 * (i - 1) : 0));
-		tare_json_put(json, bucket, "below_bytes",
-		              i + 1 < BUCKETS ? json_integer(INT64_C(64) << 2 * i) : json_null());
-		tare_json_put(json, bucket, "count", tare_json_unsigned(row->sizes[i]));
-		tare_json_push(json, list, bucket);
-	}
-	return list;
-}
-#else
-static struct json_t *size_list(void *json, const void *run, const void *row)
-{
-	(void)json, (void)run, (void)row;
-	return NULL;
-}
-#endif
 
 // ---- as text
 

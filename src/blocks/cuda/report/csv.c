@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row an instruction that was met or counted, as CSV (RFC 4180).
+#include "blocks/report/csv.h"
 #include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
 
 enum { TEXT = 700 };
-
-static void quote(const char *text, FILE *file)
-{
-	fputc('"', file);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', file);
-		fputc(*text, file);
-	}
-	fputc('"', file);
-}
 
 // The block of an instruction, from which the search goes on; nothing where blocks are not known.
 static void write_block(const struct tare_sampled_kernel *kernel, uint32_t instruction,
@@ -43,14 +33,14 @@ static void write_kernel(const struct tare_sampled_kernel *kernel, FILE *file)
 		char text[TEXT];
 		if (!met->all && !(kernel->exact && kernel->exact->at[i].warps))
 			continue;
-		quote(tare_sampled_name(kernel), file);
+		tare_blocks_csv_text(tare_sampled_name(kernel), file);
 		write_block(kernel, i, &block, file);
 		tare_sampled_instruction(kernel, i, text, sizeof text);
 		fprintf(file, ",%" PRIu64 ",", tare_sampled_pc(kernel, i));
-		quote(text, file);
+		tare_blocks_csv_text(text, file);
 		fputc(',', file);
 		if (row) {
-			quote(kernel->cubin->files[row->file], file);
+			tare_blocks_csv_text(kernel->cubin->files[row->file], file);
 			fprintf(file, ",%" PRIu32, row->line);
 		} else {
 			fputc(',', file);

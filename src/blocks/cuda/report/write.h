@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was sampled of CUDA kernels, as text, as JSON (blocks.schema.json), as CSV and on a page.
+// What was sampled of CUDA kernels, as text, as CSV and on a page.
 #pragma once
 #include "blocks/cuda/findings.h"
 #include "blocks/cuda/samples.h"
@@ -56,5 +56,3 @@ int tare_pc_samples_text(const struct tare_pc_samples *samples, int64_t plain_ns
                          int64_t sampled_ns, bool verbose, FILE *file);
 int tare_pc_samples_csv(const struct tare_pc_samples *samples, FILE *file);
 int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file);
-// Of jansson's json_t; NULL: no memory.
-struct json_t *tare_pc_samples_json(const struct tare_pc_samples *samples);

@@ -49,11 +49,20 @@ static void *open_part(unsigned at)
 	return library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL;
 }
 
+// Lets a library replace functions in a table; NULL: there is none.
+static void patch(void *library, const char *table, uint32_t version, void *members)
+{
+	patch_table *replace =
+	    library ? (patch_table *)dlsym(library, "tare_levelzero_table") : NULL;
+	if (replace)
+		replace(STUB_SLOT, table, version, members);
+}
+
 static int fill(const char *table, uint32_t version, void *members)
 {
-	void *driver = open_part(1 + STUB_SLOT), *recorder;
+	void *driver = open_part(1 + STUB_SLOT);
 	get_table *get = driver ? (get_table *)dlsym(driver, table) : NULL;
-	patch_table *patch;
+	const char *first = getenv(TARE_ENVIRONMENT_LEVELZERO_FIRST);
 	int result;
 	if (!driver)
 		return UNINITIALIZED;
@@ -62,13 +71,12 @@ static int fill(const char *table, uint32_t version, void *members)
 	if (!get)
 		return strncmp(table, "zer", 3) == 0 ? UNSUPPORTED_FEATURE : SUCCESS;
 	result = get(version, members);
-	recorder = result == SUCCESS &&
-	                   (strncmp(table, "zeGet", 5) == 0 || strncmp(table, "zetGet", 6) == 0)
-	               ? open_part(0)
-	               : NULL;
-	patch = recorder ? (patch_table *)dlsym(recorder, "tare_levelzero_table") : NULL;
-	if (patch)
-		patch(STUB_SLOT, table, version, members);
+	if (result == SUCCESS &&
+	    (strncmp(table, "zeGet", 5) == 0 || strncmp(table, "zetGet", 6) == 0)) {
+		if (first && *first)
+			patch(dlopen(first, RTLD_LAZY | RTLD_LOCAL), table, version, members);
+		patch(open_part(0), table, version, members);
+	}
 	return result;
 }
 

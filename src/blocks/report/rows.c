@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from what was counted, for the declared tables.
+#include "blocks/report/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- sets of build options
+
+static int make_trials(const struct tare_blocks_trials *trials, struct tare_blocks_trial_rows *rows)
+{
+	rows->of = trials;
+	rows->names = calloc(trials->name_count + 1, sizeof *rows->names);
+	for (size_t i = 0; rows->names && i < trials->name_count; i++) {
+		struct tare_blocks_name_row *row = &rows->names[rows->name_count];
+		if (!tare_blocks_was_launched(trials, i))
+			continue;
+		*row = (struct tare_blocks_name_row){ .of = trials, .name = i };
+		for (uint32_t set = 0; set < trials->set_count; set++)
+			row->cells[set] =
+			    (struct tare_blocks_cell_row){ &trials->sets[set].cells[i],
+				                           trials->rounds };
+		rows->name_count++;
+	}
+	return rows->names ? 0 : -ENOMEM;
+}
+
+// ---- kernels
+
+static int make_counted(struct tare_blocks_row *row)
+{
+	int status = tare_blocks_told_make(row->kernel, &row->told);
+
+	row->order = tare_blocks_order(row->kernel, &row->order_count);
+	row->lines = tare_blocks_lines(row->kernel, &row->line_count);
+	row->loops = tare_blocks_loops(row->kernel, &row->loop_count);
+	for (uint32_t i = 0; i < row->told.findings.count; i++)
+		row->findings[i] = (struct tare_blocks_finding_row){ &row->told.findings.at[i],
+			                                             row->kernel->build };
+	return row->order && row->lines && row->loops ? status : -ENOMEM;
+}
+
+static int make_source(const struct tare_blocks_build *build, struct tare_blocks_texts *source)
+{
+	const char *at = build->language == BLOCKS_OPENCL_C ? build->text : NULL;
+	int status = 0;
+
+	while (at && *at && status == 0) {
+		size_t length = strcspn(at, "\n");
+		status = tare_blocks_texts_add(source, at, length);
+		at += length + (at[length] == '\n');
+	}
+	return status;
+}
+
+int tare_blocks_row_make(const struct tare_blocks_document *document,
+                         const struct tare_blocks_kernel *kernel, struct tare_blocks_row *row)
+{
+	int status = 0;
+
+	memset(row, 0, sizeof *row);
+	row->document = document;
+	row->kernel = kernel;
+	row->before = tare_blocks_before(document->before, kernel);
+	row->time = tare_blocks_time_of(document->times, kernel->name);
+	row->counted = kernel->executions && kernel->counted;
+	tare_blocks_why(kernel, row->why, sizeof row->why);
+	if (kernel->build)
+		status = make_source(kernel->build, &row->source);
+	return status == 0 && row->counted ? make_counted(row) : status;
+}
+
+void tare_blocks_row_free(struct tare_blocks_row *row)
+{
+	tare_blocks_told_free(&row->told);
+	tare_blocks_texts_free(&row->source);
+	free(row->order);
+	free(row->lines);
+	free(row->loops);
+}
+
+// ---- all
+
+static size_t count_words(char *const *words)
+{
+	size_t count = 0;
+
+	while (words[count])
+		count++;
+	return count;
+}
+
+int tare_blocks_rows_make(const struct tare_blocks_document *document,
+                          struct tare_blocks_rows *rows)
+{
+	const struct tare_blocks_profile *profile = document->profile;
+	int status;
+
+	*rows = (struct tare_blocks_rows){
+		.document = document,
+		.program = { document->program, count_words(document->program) },
+		.kernels = calloc(profile->kernel_count + 1, sizeof *rows->kernels),
+	};
+	tare_blocks_coverage(profile, &rows->counted, &rows->launches);
+	status = tare_pc_samples_rows_make(document->samples, &rows->samples);
+	if (make_trials(document->trials, &rows->trials) < 0 || !rows->kernels)
+		status = -ENOMEM;
+	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
+		if (profile->kernels[i].launches)
+			status = tare_blocks_row_make(document, &profile->kernels[i],
+			                              &rows->kernels[rows->kernel_count++]);
+	return status;
+}
+
+void tare_blocks_rows_free(struct tare_blocks_rows *rows)
+{
+	for (size_t i = 0; i < rows->kernel_count; i++)
+		tare_blocks_row_free(&rows->kernels[i]);
+	free(rows->kernels);
+	free(rows->trials.names);
+	tare_pc_samples_rows_free(&rows->samples);
+}

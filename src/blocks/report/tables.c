@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program's blocks as declared tables: all, and each kernel.
+#include "blocks/report/tables.h"
+
+#include "report/core/figures.h"
+#include "tare_config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// ---- figures
+
+#define SOURCE uint64_t
+#define SOURCE_NAME counts
+#define ROW uint64_t
+#define TABLE isas
+#define COLUMNS "blocks/report/tables/isas.def"
+#include "table/declare.h"
+TARE_TABLE(static, isas_table, "isas", "A device's instructions by kind", "a kind", NULL, uint64_t,
+           counts, TARE_BLOCKS_ISAS, &counts[index], isas_columns);
+#undef SOURCE
+#undef SOURCE_NAME
+
+static uint64_t sum_of(const uint64_t counts[TARE_BLOCKS_SPACES])
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < TARE_BLOCKS_SPACES; i++)
+		sum += counts[i];
+	return sum;
+}
+
+static struct tare_cell_value share_of(uint64_t part, uint64_t whole)
+{
+	return tare_number(whole ? (double)part / (double)whole : 0, TARE_NOT_KNOWN);
+}
+
+#define NOT_ZERO(value) tare_if((value) != 0, tare_unsigned(value), TARE_NOT_KNOWN)
+#define TOLD(value) tare_if((value) != BLOCKS_NOT_TOLD, tare_unsigned(value), TARE_NOT_TOLD)
+#define KNOWN_LINE(line) NOT_ZERO(line)
+
+// The file as the compiler names it; absent: the build's own source.
+static struct tare_cell_value file_of(const struct tare_blocks_build *build, uint32_t file)
+{
+	const char *name = tare_blocks_file_name(&build->module, file);
+	const char *slash = strrchr(name, '/');
+
+	return strcmp(slash ? slash + 1 : name, build->source) == 0 ? tare_absent(TARE_NOT_THERE)
+	                                                            : tare_named(name);
+}
+
+// ---- blocks and lines
+
+#define KERNEL kernel->kernel
+#define MODULE (&KERNEL->build->module)
+#define BLOCK (&MODULE->blocks[*row])
+enum { EVERYWHERE = TARE_ON_TEXT | TARE_ON_PAGE };
+
+static struct tare_cell_value line_of(const struct tare_blocks_row *kernel, uint32_t block,
+                                      bool last)
+{
+	uint32_t lines[2];
+
+	tare_blocks_span(MODULE, block, &lines[0], &lines[1]);
+	return NOT_ZERO(lines[last]);
+}
+
+static struct tare_cell_value block_share(const struct tare_blocks_row *kernel, uint32_t block)
+{
+	return share_of(tare_blocks_instructions(&MODULE->blocks[block].tally) *
+	                    KERNEL->executions[block],
+	                tare_blocks_instructions(&KERNEL->tally));
+}
+
+// "12-14" or "12"; "-": not known.
+static bool span(const struct tare_cell_text *cell)
+{
+	const struct tare_blocks_row *kernel = cell->source;
+	uint32_t first, last;
+
+	tare_blocks_span(MODULE, *(const uint32_t *)cell->row, &first, &last);
+	if (!first)
+		snprintf(cell->text, cell->size, "-");
+	else if (first == last)
+		snprintf(cell->text, cell->size, "%" PRIu32, first);
+	else
+		snprintf(cell->text, cell->size, "%" PRIu32 "-%" PRIu32, first, last);
+	return true;
+}
+
+#define SOURCE struct tare_blocks_row
+#define SOURCE_NAME kernel
+#define ROW uint32_t
+#define TABLE blocks
+#define COLUMNS "blocks/report/tables/blocks.def"
+#include "table/declare.h"
+TARE_TABLE(, tare_blocks_blocks_table, "blocks", "Blocks of a kernel", "a block, by cost", NULL,
+           struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
+           blocks_columns);
+
+static bool place(const struct tare_cell_text *cell)
+{
+	const struct tare_blocks_line *line = cell->row;
+
+	if (!line->line)
+		snprintf(cell->text, cell->size, "-");
+	return !line->line;
+}
+
+#define ROW struct tare_blocks_line
+#define TABLE lines
+#define COLUMNS "blocks/report/tables/lines.def"
+#include "table/declare.h"
+TARE_TABLE(, tare_blocks_lines_table, "lines", "Lines of a kernel", "a line, by cost", NULL,
+           struct tare_blocks_row, kernel, kernel->line_count, &kernel->lines[index],
+           lines_columns);
+
+// ---- what else is in a kernel
+
+#define TURNS_OF (&kernel->told.sampled.turns[row->header])
+#define TURNS(figure)                                                                              \
+	(kernel->told.sampled.work_items && TURNS_OF->most ? tare_unsigned(TURNS_OF->figure)       \
+	                                                   : tare_absent(TARE_NOT_KNOWN))
+#define ROW struct tare_blocks_loop
+#define TABLE loops
+#define COLUMNS "blocks/report/tables/loops.def"
+#include "table/declare.h"
+TARE_TABLE(static, loops_table, "loops", "Loops of a kernel", "a loop", NULL,
+           struct tare_blocks_row, kernel, kernel->loop_count, &kernel->loops[index],
+           loops_columns);
+
+#define ROW struct tare_blocks_access
+#define TABLE accesses
+#define COLUMNS "blocks/report/tables/accesses.def"
+#include "table/declare.h"
+TARE_TABLE(static, accesses_table, "accesses", "Accesses of a kernel", "a load or store", NULL,
+           struct tare_blocks_row, kernel,
+           kernel->told.sampled.work_items ? kernel->told.sampled.accesses : 0,
+           &kernel->told.sampled.access[index], accesses_columns);
+#undef SOURCE
+#undef SOURCE_NAME
+
+#define SOURCE struct tare_blocks_finding_row
+#define SOURCE_NAME finding
+#define ROW struct tare_blocks_place_of
+#define TABLE places
+#define COLUMNS "blocks/report/tables/places.def"
+#include "table/declare.h"
+TARE_TABLE(static, places_table, "places", "Places of a finding", "a line", NULL,
+           struct tare_blocks_finding_row, finding, finding->finding->place_count,
+           &finding->finding->places[index], places_columns);
+#undef SOURCE
+#undef SOURCE_NAME
+
+static const char *const finding_ids[] = { "divergent-branch",
+	                                   "uncoalesced-access",
+	                                   "double-constant",
+	                                   "integer-division",
+	                                   "special-functions",
+	                                   "frequent-barriers",
+	                                   NULL };
+static const char *const model_findings[] = { "spills", NULL };
+
+#define SOURCE struct tare_blocks_row
+#define SOURCE_NAME kernel
+#define RULE (&tare_blocks_rules[row->finding->advice])
+#define ROW struct tare_blocks_finding_row
+#define TABLE findings
+#define COLUMNS "blocks/report/tables/findings.def"
+#include "table/declare.h"
+TARE_TABLE(static, findings_table, "findings", "What to change in a kernel", "a finding", NULL,
+           struct tare_blocks_row, kernel, kernel->told.findings.count, &kernel->findings[index],
+           findings_columns);
+
+static bool is_model_of(const void *kernel, const void *model)
+{
+	return tare_blocks_is_model_of(model, ((const struct tare_blocks_row *)kernel)->kernel);
+}
+
+#define IS_MADE (row->why.code == 0)
+#define MADE(value) tare_if(IS_MADE, tare_unsigned(value), TARE_NOT_KNOWN)
+#define ROW struct tare_blocks_model
+#define TABLE models
+#define COLUMNS "blocks/report/tables/models.def"
+#include "table/declare.h"
+TARE_TABLE(static, models_table, "models", "A kernel on other devices", "a device", NULL,
+           struct tare_blocks_row, kernel, kernel->document->models->count,
+           &kernel->document->models->at[index], models_columns, .keep = is_model_of);
+#undef SOURCE
+#undef SOURCE_NAME
+
+// ---- kernels, and all
+
+static const char *const apis[] = { "OpenCL", "Level Zero", NULL };
+static const char *const languages[] = { "OpenCL C", "SPIR-V", NULL };
+static const char *const formats[] = { "tare.blocks/1", NULL };
+static const char *const tools[] = { "tare", NULL };
+
+static bool has_build(const void *rows, const void *row)
+{
+	(void)rows;
+	return ((const struct tare_blocks_row *)row)->kernel->build != NULL;
+}
+
+static bool has_time(const void *rows, const void *row)
+{
+	(void)rows;
+	return ((const struct tare_blocks_row *)row)->document->times->asked;
+}
+
+static bool has_lanes(const void *rows, const void *row)
+{
+	(void)rows;
+	return ((const struct tare_blocks_row *)row)->told.sampled.work_items > 0;
+}
+
+static const struct tare_column_group build = { "build", NULL, has_build,
+	                                        "the build that it is of" };
+static const struct tare_column_group time = {
+	"time", NULL, has_time, "samples of the host's clock, without counters; null: not asked for"
+};
+static const struct tare_column_group device = {
+	"device", NULL, NULL, "what the driver says of the program's own kernel; null: nothing"
+};
+static const struct tare_column_group lanes = {
+	"lanes", NULL, has_lanes,
+	"a model: neighbouring work-items that run side by side, weighted by instructions; null: "
+	"nothing was sampled"
+};
+static const struct tare_column_group tool = { "tool", NULL, NULL, "what wrote it" };
+
+#undef KERNEL
+#define KERNEL row->kernel
+#define TIMES row->document->times
+#define SAMPLED (&row->told.sampled)
+#define SOURCE struct tare_blocks_rows
+#define SOURCE_NAME rows
+#define ROW struct tare_blocks_row
+#define TABLE kernels
+#define COLUMNS "blocks/report/tables/kernels.def"
+#include "table/declare.h"
+TARE_TABLE(static, kernels_table, "kernels", "Kernels by blocks", "a kernel", NULL,
+           struct tare_blocks_rows, rows, rows->kernel_count, &rows->kernels[index],
+           kernels_columns);
+
+#define OF row->document
+#define ROW struct tare_blocks_rows
+#define TABLE document
+#define COLUMNS "blocks/report/tables/document.def"
+#include "table/declare.h"
+TARE_TABLE(, tare_blocks_document_table, "blocks", "Basic blocks of a program", "a run", NULL,
+           struct tare_blocks_rows, rows, 1, rows, document_columns);

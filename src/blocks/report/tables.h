@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tare blocks found as declared tables (tables/*.def, ../cuda/report/tables/*.def): JSON and
+// schema go by them, and text and CSV where they have tables. Internal to src/blocks, but for the
+// list of what is declared.
+#pragma once
+#include "blocks/cuda/report/tables.h"
+#include "blocks/report/options.h"
+#include "blocks/report/told.h"
+#include "blocks/report/write.h"
+
+// A finding, and the build that its files are of.
+struct tare_blocks_finding_row {
+	const struct tare_blocks_finding *finding;
+	const struct tare_blocks_build *build;
+};
+
+// A kernel with what follows from its counts.
+struct tare_blocks_row {
+	const struct tare_blocks_document *document;
+	const struct tare_blocks_kernel *kernel;
+	const struct tare_blocks_kernel *before;    // the optimisation; NULL: not counted
+	const struct tare_blocks_kernel_time *time; // NULL: not known
+	bool counted;
+	struct tare_blocks_told told; // empty where it was not counted, as are these
+	struct tare_blocks_finding_row findings[TARE_BLOCKS_ADVICE];
+	uint32_t *order; // of the blocks that ran
+	size_t order_count;
+	struct tare_blocks_line *lines;
+	size_t line_count;
+	struct tare_blocks_loop *loops;
+	size_t loop_count;
+	struct tare_blocks_texts source; // its lines; none: it has none that can be read
+	char why[600];                   // launches were not counted
+};
+
+// A kernel with a set of build options, and with all of them.
+struct tare_blocks_cell_row {
+	const struct tare_blocks_cell *cell;
+	uint32_t rounds;
+};
+struct tare_blocks_name_row {
+	const struct tare_blocks_trials *of;
+	size_t name;
+	struct tare_blocks_cell_row cells[TARE_BLOCKS_MOST_SETS];
+};
+struct tare_blocks_trial_rows {
+	const struct tare_blocks_trials *of;
+	struct tare_blocks_name_row *names; // those that were launched
+	size_t name_count;
+};
+
+struct tare_blocks_rows {
+	const struct tare_blocks_document *document;
+	uint64_t launches, counted;
+	struct tare_blocks_texts program;
+	struct tare_blocks_row *kernels; // those that were launched
+	size_t kernel_count;
+	struct tare_blocks_trial_rows trials;
+	struct tare_pc_samples_rows samples;
+};
+
+// The whole document, of struct tare_blocks_rows; in it the instructions of something, of struct
+// tare_blocks_tally; of struct tare_blocks_row a kernel's blocks and lines; and what sets of build
+// options bring.
+extern const struct tare_table tare_blocks_document_table, tare_blocks_tally_table,
+    tare_blocks_blocks_table, tare_blocks_lines_table, tare_blocks_options_table;
+
+// What follows from a kernel's counts. 0 or -ENOMEM; to free in either case.
+int tare_blocks_row_make(const struct tare_blocks_document *document,
+                         const struct tare_blocks_kernel *kernel, struct tare_blocks_row *row);
+void tare_blocks_row_free(struct tare_blocks_row *row);
+// What follows from all. 0 or -ENOMEM; to free in either case. The document must outlive it.
+int tare_blocks_rows_make(const struct tare_blocks_document *document,
+                          struct tare_blocks_rows *rows);
+void tare_blocks_rows_free(struct tare_blocks_rows *rows);
