@@ -126,6 +126,8 @@ def test_counters_are_refused_with_the_way_out_and_the_program_is_as_without(tar
     refused = [line for line in done.stderr.splitlines() if "--timeline: n/a" in line]
     if not refused:
         pytest.skip("the driver counts here: its libraries are there")
-    assert len(refused) == 1 and words in refused[0] and "libigdmd" in refused[0]
+    # As a pvc the driver 1.3.24595 crashes when it is asked for metrics: in a process of tare's own.
+    crashed = product == "pvc" and not metrics and "the driver ended the sampling process" in refused[0]
+    assert len(refused) == 1 and (crashed or (words in refused[0] and "libigdmd" in refused[0]))
     listed = run(tare_path, "devices", "--counters", "-d", "levelzero")
     assert listed.returncode == 0 and "n/a: " in listed.stdout
