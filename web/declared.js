@@ -21,7 +21,7 @@ function numberColumn(title, pick, show) {
 // What shows a value of a kind; others are shown as numbers.
 const DECLARED_SHOW = {
 	share: percentText, trend: percentText, bytes: formatBytes, time: formatNs, figure: formatNs, moment: formatNs,
-	rate: (rate, { unit }) => formatValue(rate, unit), clock: (hz) => formatValue(hz, 'Hz'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
+	clock: (hz) => formatValue(hz, 'Hz'), number: (value) => significant(value, 3), device: (number) => `#${number}`,
 	short: (value) => significant(value, 3), ratio: (value) => value.toFixed(2), percent: (value) => `${value.toFixed(0)} %`,
 	points: pointsText,
 };
@@ -50,7 +50,7 @@ function declaredColumn(column) {
 	case 'sizes':
 		return { ...text((value) => value.join(' × ') || 'auto'), value: (row) => (pick(row) || []).join(' × ') || null };
 	default:
-		return numberColumn(column.title, pick, (value) => (DECLARED_SHOW[column.shown] || String)(value, column));
+		return numberColumn(column.title, pick, column.shown === 'rate' ? (value) => formatValue(value, column.unit) : DECLARED_SHOW[column.shown] || String);
 	}
 }
 

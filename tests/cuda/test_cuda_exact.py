@@ -200,3 +200,16 @@ def test_the_page_and_the_table_have_it(on):
     with open(on.folder / "o.csv", newline="", encoding="utf-8") as file:
         rows = {int(row["pc"]): [int(row["executions"]), int(row["lanes"])] for row in csv.DictReader(file)}
     assert rows == {pc: [5 * warps, 5 * lanes] for pc, (warps, lanes) in truth.each.items()}
+
+
+def test_a_cupti_without_sass_metrics_is_said(on):
+    """As those before CUDA 12.4 are: one of the functions is known by another name."""
+    library = on.folder / "lib/libcupti.so.13"
+    whole = library.read_bytes()
+    assert whole.count(b"\0cuptiSassMetricsEnable\0") > 0
+    library.write_bytes(whole.replace(b"\0cuptiSassMetricsEnable\0", b"\0cuptiSassMetricsEnablX\0"))
+    (on.folder / "samples").write_text("\n".join(Counted().script()) + "\n")
+    done = run([on.tare, "blocks", *EXACT, "--json", "o.json", "--", STREAMS, "kernels"], on.environment, cwd=on.folder)
+    said = done.errors.decode() + done.out.decode()
+    assert "this CUPTI has no SASS metrics; one of CUDA 12.4 or later has" in said
+    assert done.status == 125 and done.out.startswith(run([STREAMS, "kernels"], on.environment, cwd=on.folder).out)

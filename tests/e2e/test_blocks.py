@@ -510,3 +510,85 @@ def test_an_interpreter_counts_the_same(once):
             assert (at(total, paths[0]), at(total, paths[1])) == counts[name].get(line, (0, 0)), (name, line)
         flops = sum(FLOPS.get(line, 0) * times for line, (times, _) in counts[name].items())
         assert sum(total["flops"].values()) == flops, name
+
+
+WAYS = """
+constant float table[5] = { 1, 2, 3, 4, 5 };
+kernel void early(global const float *in, global float *out, int n)
+{
+    int i = get_global_id(0);
+    float sum = 0;
+    for (int a = 0; a < n; a++) {
+        for (int b = 0; b < i % 5; b++) {
+            float x = in[a * 7 + b + i];
+            if (x > 11)
+                goto found;
+            if (x < 1 && in[b + 3] > 2)
+                break;
+            sum += x;
+        }
+        if (a == i % 9 || in[i + a] == 12)
+            continue;
+        sum -= in[a];
+    }
+found:
+    out[i] = sum;
+}
+kernel void chooses(global const float *in, global float *out, int n)
+{
+    int i = get_global_id(0);
+    float x = in[i];
+    switch ((int)in[i] % 6) {
+    case 0: x += in[i + 1]; break;
+    case 1: x *= table[i % 5];
+    case 2: x -= in[i + 2]; break;
+    case 4: for (int k = 0; k < i % n; k++) x += in[k]; break;
+    default: if (i & 1) return; x = x / 3; }
+    out[i] = x;
+}
+kernel void gathers(global const int *in, global int *out, int n)
+{
+    local int part[64];
+    int l = get_local_id(0), i = get_global_id(0);
+    part[l] = in[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 1; k < n; k++) {
+        int other = part[(l + k) & 63];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l & k)
+            part[l] += other;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (part[l] & 1)
+        atomic_add(&out[l & 3], part[l]);
+    else if (l % 3 == 0)
+        atomic_inc(&out[4]);
+}
+kernel void fours(global const float4 *in, global float4 *out, int n)
+{
+    int i = get_global_id(0);
+    float4 sum = in[i];
+    for (int k = 0; k < i % n; k++)
+        sum = sum * in[k] + sum.wzyx;
+    out[i] = sum;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("oclgrind"), reason="there is no oclgrind")
+def test_an_interpreter_takes_the_same_ways(once, tmp_path):
+    """Early exits, switches, conditions that are not asked, local memory, atomics and vectors."""
+    (tmp_path / "ways.cl").write_text(WAYS, encoding="utf-8")
+    names = ["early", "chooses", "gathers", "fours"]
+    words = [tmp_path / "ways.cl", "", *(word for name in names for word in (name, "6", "256", "64"))]
+    _, document = once.blocks(*words)
+    counts = interpreted([COUNTED, *words], once.environment)
+    assert at(kernel_of(document, "gathers")["total"], "kinds.atomic") > 0
+    for name in names:
+        total, calls = kernel_of(document, name)["total"], counts[name]
+        assert kernel_of(document, name)["whole"]
+        for line, paths in ORACLE.items():
+            assert (at(total, paths[0]), at(total, paths[1])) == calls.get(line, (0, 0)), (name, line)
+        for kind, part in (("kinds.barrier", "barrier"), ("kinds.atomic", "atomic_")):
+            assert at(total, kind) == sum(times for line, (times, _) in calls.items()
+                                          if line.startswith("call ") and part in line), (name, kind)

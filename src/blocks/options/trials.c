@@ -16,6 +16,29 @@ struct trying {
 	struct tare_blocks_trials *trials;
 };
 
+// ---- sets
+
+int tare_blocks_sets_check(const char *const *sets, size_t count, struct tare_error *error)
+{
+	struct blocks_pragma pragmas[BLOCKS_MOST_PRAGMAS];
+	const char *wrong;
+
+	for (size_t i = 0; i < count; i++)
+		if (blocks_words_pragmas(sets[i], pragmas, &wrong) < 0)
+			return tare_fail(
+			    error, EINVAL,
+			    "--options: \"%.60s\" is no pragma, as \"#14 unroll 4\" (line 14) or "
+			    "\"#add:14 unroll 4\" (of sources with the name add) are; a set has at "
+			    "most %d",
+			    wrong, BLOCKS_MOST_PRAGMAS);
+	return 0;
+}
+
+const char *tare_blocks_set_pragmas(const char *set)
+{
+	return set + blocks_words_options(set);
+}
+
 // ---- one run
 
 // FNV-1a of a file; 0 where it cannot be read.

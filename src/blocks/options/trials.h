@@ -90,6 +90,10 @@ struct tare_blocks_trying {
 	void *context;
 };
 
+// What is wrong with sets as a person wrote them. 0, or -EINVAL with a sentence.
+int tare_blocks_sets_check(const char *const *sets, size_t count, struct tare_error *error);
+// The pragmas of a set, behind its options; "": it has none.
+const char *tare_blocks_set_pragmas(const char *set);
 // Runs the program with its own options and with each of `count` other sets, up to
 // TARE_BLOCKS_MOST_SETS - 1: once to warm up and to see what it gives, `rounds` times for its times
 // and once with counters. 0, or a negative errno with a sentence; what is wrong with one set is in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row a basic block that ran, as CSV (RFC 4180).
-#include "blocks/report/csv.h"
+#include "base/csv.h"
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
 #include "blocks/report/write.h"
@@ -8,17 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-void tare_blocks_csv_text(const char *text, FILE *file)
-{
-	fputc('"', file);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', file);
-		fputc(*text, file);
-	}
-	fputc('"', file);
-}
 
 static void write_header(FILE *file)
 {
@@ -68,9 +57,9 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 		const struct tare_blocks_block *block = &module->blocks[order[i]];
 		uint32_t first, last;
 		tare_blocks_span(module, order[i], &first, &last);
-		tare_blocks_csv_text(kernel->name, file);
+		tare_csv_text(kernel->name, file);
 		fputs(kernel->api == BLOCKS_LEVEL_ZERO ? ",Level Zero," : ",OpenCL,", file);
-		tare_blocks_csv_text(module->functions[block->function].name, file);
+		tare_csv_text(module->functions[block->function].name, file);
 		fprintf(file, ",%" PRIu32, order[i]);
 		write_line(first, file);
 		write_line(last, file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of build options as CSV (RFC 4180): a row a kernel and set, the first of a set for all
 // kernels together. Empty: not known.
-#include "blocks/report/csv.h"
+#include "base/csv.h"
 #include "blocks/report/options.h"
 
 #include <inttypes.h>
@@ -26,10 +26,10 @@ static void write_set(const struct tare_blocks_set *set, FILE *file)
 {
 	fputc(',', file);
 	if (set->options)
-		tare_blocks_csv_text(set->options, file);
+		tare_csv_text(set->options, file);
 	fputc(',', file);
 	if (set->why.code)
-		tare_blocks_csv_text(set->why.message, file);
+		tare_csv_text(set->why.message, file);
 }
 
 static void write_times(const struct tare_blocks_cell *cell, uint32_t rounds, FILE *file)
@@ -84,7 +84,7 @@ void tare_blocks_options_csv(const struct tare_blocks_trials *trials, FILE *file
 		for (uint32_t i = 0; i < trials->set_count; i++) {
 			const struct tare_blocks_set *set = &trials->sets[i];
 			if (name)
-				tare_blocks_csv_text(trials->names[name], file);
+				tare_csv_text(trials->names[name], file);
 			fprintf(file, ",%c", 'A' + (int)i);
 			write_set(set, file);
 			write_times(&set->cells[name], trials->rounds, file);

@@ -3,8 +3,10 @@
 // the source with the lines tinted by their share.
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
+#include "blocks/report/tables.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
+#include "report/core/table_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,36 +110,44 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 
 // ---- blocks and lines
 
+static double cost_share(const struct tare_blocks_kernel *kernel, uint32_t block)
+{
+	const struct tare_blocks_tally *tally = &kernel->build->module.blocks[block].tally;
+
+	return share(tare_blocks_instructions(tally) * kernel->executions[block],
+	             tare_blocks_instructions(&kernel->tally));
+}
+
 static int write_blocks(const struct tare_blocks_kernel *kernel, FILE *file)
 {
-	const struct tare_blocks_module *module = &kernel->build->module;
-	uint64_t all = tare_blocks_instructions(&kernel->tally);
-	size_t count;
-	uint32_t *order = tare_blocks_order(kernel, &count);
+	const struct tare_table *table = &tare_blocks_blocks_table;
+	struct tare_blocks_row row = { .kernel = kernel };
 
-	if (!order)
+	row.order = tare_blocks_order(kernel, &row.order_count);
+	if (!row.order)
 		return -ENOMEM;
-	fputs("<table><tr><th>block<th>lines<th>executions<th>instructions<th>flops<th>share<th>"
-	      "\n",
-	      file);
-	for (size_t i = 0; i < count; i++) {
-		const struct tare_blocks_tally *tally = &module->blocks[order[i]].tally;
-		uint64_t once = tare_blocks_instructions(tally);
-		double part = share(once * kernel->executions[order[i]], all);
-		uint32_t first, last;
-		tare_blocks_span(module, order[i], &first, &last);
-		fprintf(file, "<tr><td>%" PRIu32 "<td>", order[i]);
-		if (first)
-			fprintf(file, "%" PRIu32 "&ndash;%" PRIu32, first, last);
+	fputs("<table><tr>", file);
+	for (size_t c = 0; c < table->column_count; c++)
+		if (table->columns[c].on & TARE_ON_PAGE)
+			fprintf(file, "<th>%s", table->columns[c].title);
+	fputs("<th>\n", file);
+	for (size_t i = 0; i < row.order_count; i++) {
+		char cell[RUN_TEXT];
+		fputs("<tr>", file);
+		for (size_t c = 0; c < table->column_count; c++) {
+			if (!(table->columns[c].on & TARE_ON_PAGE))
+				continue;
+			fputs("<td>", file);
+			text(tare_table_cell(table, &row, &table->columns[c], &row.order[i], cell),
+			     file);
+		}
 		fprintf(file,
-		        "<td>%" PRIu64 "<td>%" PRIu64 "<td>%" PRIu64
-		        "<td>%.1f&nbsp;%%<td style=\"text-align:left\"><span class=\"cost\" "
+		        "<td style=\"text-align:left\"><span class=\"cost\" "
 		        "style=\"width:%.2fem\"></span>\n",
-		        kernel->executions[order[i]], once, tare_blocks_flops(tally), part,
-		        part / 8);
+		        cost_share(kernel, row.order[i]) / 8);
 	}
 	fputs("</table>\n", file);
-	free(order);
+	free(row.order);
 	return 0;
 }
 

@@ -94,8 +94,8 @@ static bool span(const struct tare_cell_text *cell)
 #define TABLE blocks
 #define COLUMNS "blocks/report/tables/blocks.def"
 #include "table/declare.h"
-TARE_TABLE(, tare_blocks_blocks_table, "blocks", "Blocks of a kernel", "a block, by cost", NULL,
-           struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
+TARE_TABLE(, tare_blocks_blocks_table, "kernel_blocks", "Blocks of a kernel", "a block, by cost",
+           NULL, struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
            blocks_columns);
 
 static bool place(const struct tare_cell_text *cell)
@@ -111,7 +111,7 @@ static bool place(const struct tare_cell_text *cell)
 #define TABLE lines
 #define COLUMNS "blocks/report/tables/lines.def"
 #include "table/declare.h"
-TARE_TABLE(, tare_blocks_lines_table, "lines", "Lines of a kernel", "a line, by cost", NULL,
+TARE_TABLE(, tare_blocks_lines_table, "kernel_lines", "Lines of a kernel", "a line, by cost", NULL,
            struct tare_blocks_row, kernel, kernel->line_count, &kernel->lines[index],
            lines_columns);
 
@@ -152,13 +152,10 @@ TARE_TABLE(static, places_table, "places", "Places of a finding", "a line", NULL
 #undef SOURCE
 #undef SOURCE_NAME
 
-static const char *const finding_ids[] = { "divergent-branch",
-	                                   "uncoalesced-access",
-	                                   "double-constant",
-	                                   "integer-division",
-	                                   "special-functions",
-	                                   "frequent-barriers",
-	                                   NULL };
+static const char *const finding_ids[] = { "divergent-branch",  "uncoalesced-access",
+	                                   "double-constant",   "integer-division",
+	                                   "special-functions", "frequent-barriers",
+	                                   "unused-lanes",      NULL };
 static const char *const model_findings[] = { "spills", NULL };
 
 #define SOURCE struct tare_blocks_row

@@ -3,9 +3,11 @@
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
 #include "blocks/report/source.h"
+#include "blocks/report/tables.h"
 #include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
+#include "report/core/table_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -179,44 +181,24 @@ static const char *lines_of(const struct tare_blocks_module *module, uint32_t bl
 	return text;
 }
 
-static void sums(const struct tare_blocks_tally *tally, uint64_t *loads, uint64_t *stores)
-{
-	*loads = *stores = 0;
-	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
-		*loads += tally->loads[i];
-		*stores += tally->stores[i];
-	}
-}
-
 static int write_blocks(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
 {
-	const struct tare_blocks_module *module = &kernel->build->module;
-	size_t count, shown;
-	uint32_t *order = tare_blocks_order(kernel, &count);
-	uint64_t all = tare_blocks_instructions(&kernel->tally);
+	static const struct tare_text_options options = { .columns = 80 };
+	struct tare_text text = { .options = &options, .file = file };
+	struct tare_blocks_row row = { .kernel = kernel };
+	size_t shown;
 
-	if (!order)
+	row.order = tare_blocks_order(kernel, &row.order_count);
+	if (!row.order)
 		return -ENOMEM;
-	shown = verbose || count < BLOCKS ? count : BLOCKS;
-	fprintf(file, "  %5s %9s %17s %12s %6s %6s %6s %7s\n", "block", "lines", "executions",
-	        "instructions", "loads", "stores", "flops", "share");
-	for (size_t i = 0; i < shown; i++) {
-		const struct tare_blocks_block *block = &module->blocks[order[i]];
-		uint64_t instructions = tare_blocks_instructions(&block->tally), loads, stores;
-		char lines[NUMBER], executions[NUMBER];
-		sums(&block->tally, &loads, &stores);
-		fprintf(file,
-		        "  %5" PRIu32 " %9s %17s %12" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64
-		        " %5.1f %%\n",
-		        order[i], lines_of(module, order[i], lines),
-		        grouped(kernel->executions[order[i]], executions), instructions, loads,
-		        stores, tare_blocks_flops(&block->tally),
-		        share(instructions * kernel->executions[order[i]], all));
-	}
-	if (shown < count)
-		fprintf(file, "  %zu more blocks; --verbose shows them\n", count - shown);
-	free(order);
-	return 0;
+	shown = verbose || row.order_count < BLOCKS ? row.order_count : BLOCKS;
+	tare_table_text(&text, &tare_blocks_blocks_table, &row,
+	                &(struct tare_table_part){
+	                    .on = TARE_ON_TEXT, .flush = true, .indent = 2, .most = shown });
+	if (shown < row.order_count)
+		fprintf(file, "  %zu more blocks; --verbose shows them\n", row.order_count - shown);
+	free(row.order);
+	return text.failed ? -ENOMEM : 0;
 }
 
 // Whether the source is a file's as it is now.

@@ -6,7 +6,6 @@
 #include "cli/run/blocks_runs.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
-#include "guest/blocks/words.h"
 #include "record/loader/cupti.h"
 
 #include <errno.h>
@@ -360,23 +359,6 @@ static int check_outputs(const struct tare_settings *settings, struct tare_error
 	return status;
 }
 
-// What is wrong with pragmas in the sets of --options.
-static int check_sets(const struct own *own, struct tare_error *error)
-{
-	struct blocks_pragma pragmas[BLOCKS_MOST_PRAGMAS];
-	const char *wrong;
-
-	for (size_t i = 0; i < own->options.count; i++)
-		if (blocks_words_pragmas(own->options.at[i], pragmas, &wrong) < 0)
-			return tare_usage(
-			    error,
-			    "--options: \"%.60s\" is no pragma, as \"#14 unroll 4\" (line 14) or "
-			    "\"#add:14 unroll 4\" (of sources with the name add) are; a set has at "
-			    "most %d",
-			    wrong, BLOCKS_MOST_PRAGMAS);
-	return TARE_EXIT_OK;
-}
-
 static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const struct own *own = (const void *)settings->own;
@@ -391,10 +373,10 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		tare_fail(error, EINVAL, "--rounds is at most %d", TARE_BLOCKS_MOST_ROUNDS);
 		return TARE_EXIT_RECORD;
 	}
-	int status = check_sets(own, error);
+	if (tare_blocks_sets_check(own->options.at, own->options.count, error) < 0)
+		return TARE_EXIT_RECORD;
+	int status = check_outputs(settings, error);
 
-	if (status == TARE_EXIT_OK)
-		status = check_outputs(settings, error);
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = prepare(&session, error);

@@ -2,6 +2,7 @@
 #include "cli/devices/device_kernels.h"
 
 #include "backend/call.h"
+#include "blocks/options/trials.h"
 #include "cli/devices/device_select.h"
 #include "cli/terminal/signals.h"
 #include "measure/overlap/kernel_list.h"
@@ -106,11 +107,11 @@ int tare_device_kernels_check(const struct tare_settings *settings, const struct
 	enum tare_module_format format;
 
 	for (size_t i = 0; i < sets->count; i++)
-		if (sets->at[i][strcspn(sets->at[i], "#")] == '#')
+		if (tare_blocks_set_pragmas(sets->at[i])[0])
 			return tare_usage(error,
 			                  "--options: pragmas (\"%.60s\") are tried by tare blocks "
 			                  "--options, on a program that runs",
-			                  strchr(sets->at[i], '#'));
+			                  tare_blocks_set_pragmas(sets->at[i]));
 	if (!settings->kernel && sets->count)
 		return tare_usage(
 		    error, "--options are of a kernel of yours; name its file with --kernel");

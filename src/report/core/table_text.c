@@ -262,6 +262,18 @@ static void write_value(const struct writing *w, const struct tare_shown_column 
 		strcat(buffer, "*");
 }
 
+const char *tare_table_cell(const struct tare_table *table, const void *source,
+                            const struct tare_column *column, const void *row, char *buffer)
+{
+	static const struct tare_text_options options = { .columns = RUN_TEXT };
+	static const struct tare_table_part part = { .flush = true };
+	struct tare_text text = { .options = &options };
+	const struct writing w = { .text = &text, .table = table, .source = source, .part = &part };
+
+	write_value(&w, &(struct tare_shown_column){ column, 0 }, row, buffer);
+	return buffer;
+}
+
 // Whether the cell is left empty, because the row above says the same.
 static bool is_said(const struct writing *w, const struct tare_shown_column *column, size_t index)
 {

@@ -57,3 +57,7 @@ bool tare_table_fits(struct tare_text *text, const struct tare_table *table, con
 // Rows that the part would have.
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
                             const struct tare_table_part *part);
+// A cell as the text has it, for who writes the table in another form; times have units of their
+// own. `buffer` has room for RUN_TEXT characters; returns it.
+const char *tare_table_cell(const struct tare_table *table, const void *source,
+                            const struct tare_column *column, const void *row, char *buffer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row an instruction that was met or counted, as CSV (RFC 4180).
-#include "blocks/report/csv.h"
+#include "base/csv.h"
 #include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
@@ -33,14 +33,14 @@ static void write_kernel(const struct tare_sampled_kernel *kernel, FILE *file)
 		char text[TEXT];
 		if (!met->all && !(kernel->exact && kernel->exact->at[i].warps))
 			continue;
-		tare_blocks_csv_text(tare_sampled_name(kernel), file);
+		tare_csv_text(tare_sampled_name(kernel), file);
 		write_block(kernel, i, &block, file);
 		tare_sampled_instruction(kernel, i, text, sizeof text);
 		fprintf(file, ",%" PRIu64 ",", tare_sampled_pc(kernel, i));
-		tare_blocks_csv_text(text, file);
+		tare_csv_text(text, file);
 		fputc(',', file);
 		if (row) {
-			tare_blocks_csv_text(kernel->cubin->files[row->file], file);
+			tare_csv_text(kernel->cubin->files[row->file], file);
 			fprintf(file, ",%" PRIu32, row->line);
 		} else {
 			fputc(',', file);

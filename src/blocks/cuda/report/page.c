@@ -250,8 +250,10 @@ static int write_kernel(const struct tare_pc_samples *samples,
 
 	fputs("<h2>", file);
 	escape(tare_sampled_name(kernel), file);
-	fprintf(file, "</h2>\n<p>%" PRIu64 " samples, %.1f %% of all; %" PRIu64 " launches seen",
-	        kernel->stalls.all, share(kernel->stalls.all, samples->samples), kernel->launches);
+	fprintf(file, "</h2>\n<p>%" PRIu64 " samples, %.1f %% of all", kernel->stalls.all,
+	        share(kernel->stalls.all, samples->samples));
+	if (samples->sums.counts_launches)
+		fprintf(file, "; %" PRIu64 " launches seen", kernel->launches);
 	for (uint32_t i = 0; tare_sampled_note(kernel, i, note, sizeof note); i++) {
 		fputs("; ", file);
 		escape(note, file);

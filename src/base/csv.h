@@ -4,4 +4,4 @@
 #include <stdio.h>
 
 // A text between quotes.
-void tare_blocks_csv_text(const char *text, FILE *file);
+void tare_csv_text(const char *text, FILE *file);
