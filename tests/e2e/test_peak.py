@@ -137,3 +137,19 @@ def test_ascii_and_eighty_columns(tare):
     assert result.returncode == 0, result.stderr
     assert result.stdout.isascii()
     assert all(len(line) <= 80 for line in result.stdout.splitlines())
+
+
+def test_so_many_samples_are_taken_of_each_figure_and_the_result_is_not_kept(tare, tmp_path):
+    environment = {"LC_ALL": "C", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for budget in ("1", "3"):
+        result = tare("peak", "--device", "simulated", "--budget", budget, "--samples", "7", "--json", "peak.json", env=environment)
+        assert result.returncode == 0, result.stderr
+        document = json.loads((tmp_path / "peak.json").read_text())
+        cells = [cell for cell in measured(document) if not cell.get("absent")]
+        assert len(cells) > 20 and {len(cell["samples"]) for cell in cells} == {7}
+        assert document["parameters"]["samples"] == 7
+        said = " ".join(result.stdout.split())
+        assert "in 7 samples" in said and "--budget in place of --samples" in said
+    assert not list((tmp_path / "cache").rglob("peak-*"))
+    refused = tare("peak", "--device", "simulated", "--samples", "10001")
+    assert refused.returncode == 2 and "--samples takes at most 10000" in refused.stderr

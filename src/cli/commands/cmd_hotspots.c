@@ -82,9 +82,13 @@ static void say_why_not_sampled(const struct sampled_api *api, const struct tare
 	say(text);
 }
 
-static bool is_no_driver(int status)
+// Of ze_result_t: a driver is there, but does not begin when it is asked for metrics.
+enum { DEPENDENCY_UNAVAILABLE = 0x70020000 };
+
+static bool is_no_driver(int status, const struct tare_error *why)
 {
-	return status == -ENOENT || status == -ENODEV || status == -ENOSYS;
+	return (status == -ENOENT || status == -ENODEV || status == -ENOSYS) &&
+	       why->native != DEPENDENCY_UNAVAILABLE;
 }
 
 static void begin_sampling(struct hotspots *h)
@@ -98,13 +102,13 @@ static void begin_sampling(struct hotspots *h)
 	    tare_sampling_begin(at->backend, 0, us * 1000, &h->sampling, &ready_ns, &first);
 
 	// What a driver that is there says against it is the answer; a missing one is none.
-	if (is_no_driver(status)) {
+	if (is_no_driver(status, &first)) {
 		at++;
 		status =
 		    tare_sampling_begin(at->backend, 0, us * 1000, &h->sampling, &ready_ns, &why);
 	}
 	if (status < 0) {
-		bool neither = at > sampled_apis && is_no_driver(status);
+		bool neither = at > sampled_apis && is_no_driver(status, &why);
 		h->sampling = NULL;
 		say_why_not_sampled(neither ? sampled_apis : at,
 		                    neither || at == sampled_apis ? &first : &why);
@@ -332,8 +336,6 @@ static int report(struct hotspots *h, struct tare_error *error)
 // The program would find no driver in its second run.
 static int refuse_metrics(struct tare_collection *collection, struct tare_error *error)
 {
-	enum { DEPENDENCY_UNAVAILABLE = 0x70020000 }; // of ze_result_t
-
 	collection->reason = tare_metrics_refused(DEPENDENCY_UNAVAILABLE, NULL);
 	collection->run.device.no_counters = collection->reason;
 	return collection->reason ? 0 : tare_fail(error, ENOMEM, "out of memory");
