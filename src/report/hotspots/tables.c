@@ -80,7 +80,7 @@ TARE_TABLE(static, roles_table, "roles", "Counters", "what a counter is", NULL,
            struct tare_counted_run, run, TARE_COUNTER_ROLES, &tare_counter_roles[index],
            roles_columns);
 
-#define ROW const char *const
+#define ROW char *const
 #define TABLE states
 #define COLUMNS "report/hotspots/tables/states.def"
 #include "table/declare.h"
