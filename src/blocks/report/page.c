@@ -128,7 +128,9 @@ static int write_blocks(const struct tare_blocks_kernel *kernel, FILE *file)
 		tare_blocks_span(module, order[i], &first, &last);
 		fprintf(file, "<tr><td>%" PRIu32 "<td>", order[i]);
 		if (first)
-			fprintf(file, "%" PRIu32 "&ndash;%" PRIu32, first, last);
+			fprintf(file, "%" PRIu32, first);
+		if (last != first)
+			fprintf(file, "&ndash;%" PRIu32, last);
 		fprintf(file,
 		        "<td>%" PRIu64 "<td>%" PRIu64 "<td>%" PRIu64
 		        "<td>%.1f&nbsp;%%<td style=\"text-align:left\"><span class=\"cost\" "
@@ -200,9 +202,10 @@ static int write_counted(const struct tare_blocks_kernel *kernel, FILE *file)
 	int status = tare_blocks_told_make(kernel, &told);
 
 	fprintf(file,
-	        "<p>%" PRIu64 " launches, %" PRIu64 " work-items, %" PRIu64
+	        "<p>%" PRIu64 " launch%s, %" PRIu64 " work-items, %" PRIu64
 	        " instructions of SPIR-V; ",
-	        kernel->counted, kernel->work_items, tare_blocks_instructions(&kernel->tally));
+	        kernel->counted, kernel->counted == 1 ? "" : "es", kernel->work_items,
+	        tare_blocks_instructions(&kernel->tally));
 	text(kernel->build->level, file);
 	fputs(tare_blocks_is_whole(kernel) || kernel->counted < kernel->launches
 	          ? ".</p>\n"
@@ -260,8 +263,9 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 	if (kernel->counted == kernel->launches)
 		return status;
 	tare_blocks_why(kernel, why, sizeof why);
-	fprintf(file, "<p>Not counted: %" PRIu64 " launches, because ",
-	        kernel->launches - kernel->counted);
+	uint64_t others = kernel->launches - kernel->counted;
+	fprintf(file, "<p>Not counted: %" PRIu64 " launch%s, because ", others,
+	        others == 1 ? "" : "es");
 	text(why, file);
 	fputs(".</p>\n", file);
 	return status;
