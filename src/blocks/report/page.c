@@ -210,9 +210,10 @@ static int write_counted(const struct tare_blocks_kernel *kernel, FILE *file)
 	int status = tare_blocks_told_make(kernel, &told);
 
 	fprintf(file,
-	        "<p>%" PRIu64 " launches, %" PRIu64 " work-items, %" PRIu64
+	        "<p>%" PRIu64 " launch%s, %" PRIu64 " work-items, %" PRIu64
 	        " instructions of SPIR-V; ",
-	        kernel->counted, kernel->work_items, tare_blocks_instructions(&kernel->tally));
+	        kernel->counted, kernel->counted == 1 ? "" : "es", kernel->work_items,
+	        tare_blocks_instructions(&kernel->tally));
 	text(kernel->build->level, file);
 	fputs(tare_blocks_is_whole(kernel) || kernel->counted < kernel->launches
 	          ? ".</p>\n"
@@ -270,8 +271,9 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 	if (kernel->counted == kernel->launches)
 		return status;
 	tare_blocks_why(kernel, why, sizeof why);
-	fprintf(file, "<p>Not counted: %" PRIu64 " launches, because ",
-	        kernel->launches - kernel->counted);
+	uint64_t others = kernel->launches - kernel->counted;
+	fprintf(file, "<p>Not counted: %" PRIu64 " launch%s, because ", others,
+	        others == 1 ? "" : "es");
 	text(why, file);
 	fputs(".</p>\n", file);
 	return status;
