@@ -65,7 +65,7 @@ static void say_worst(const struct tare_run *run, char *text, size_t size)
 		snprintf(text, size, " (%s)", without);
 }
 
-static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
+static void warn_noise(struct tare_run *run, const struct counts *counts, const char *budget)
 {
 	double better_s = better_budget_s(run);
 	char action[160], worst[96] = "", limited[96] = "", within[TARE_UNIT_TEXT + 8];
@@ -76,14 +76,15 @@ static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
 	else if (better_s > 0)
 		snprintf(action, sizeof action, "--budget %.0f would do", better_s);
 	else
-		snprintf(action, sizeof action,
-		         "stop what else runs on this machine; more time alone would not do");
+		// More time is what those take that were not measured at all.
+		snprintf(action, sizeof action, "stop what else runs on this machine%s",
+		         counts->skipped > 0 ? "" : "; more time alone would not do");
 	say_worst(run, worst, sizeof worst);
 	if (run->open_figures == 0) {
 		tare_result_warn(
 		    run->result, "clock-limited", action,
 		    "%zu of %zu figures are as sure as the clocks allow, not to 1 %%%s",
-		    run->limited_figures, cells, worst);
+		    run->limited_figures, counts->cells, worst);
 		return;
 	}
 	if (run->limited_figures > 0)
@@ -97,7 +98,7 @@ static void warn_noise(struct tare_run *run, size_t cells, const char *budget)
 	                 run->samples ? "a --budget in place of --samples measures until they do"
 	                              : action,
 	                 "%zu of %zu figures did not converge to 1 %% in %s%s%s",
-	                 run->open_figures + run->limited_figures, cells, within, worst, limited);
+	                 run->open_figures + run->limited_figures, counts->cells, within, worst, limited);
 	if (better_s > 0 && !run->samples)
 		tare_result_action_is_options(run->result, "not-converged");
 }
@@ -116,7 +117,7 @@ void tare_run_warn_convergence(struct tare_run *run)
 		                 "%zu figures were not measured: the budget of %s s ran out",
 		                 counts.skipped, budget);
 	if (run->open_figures + run->limited_figures > 0)
-		warn_noise(run, counts.cells, budget);
+		warn_noise(run, &counts, budget);
 }
 
 void tare_run_add_noise(struct tare_run *whole, const struct tare_run *part)

@@ -282,7 +282,13 @@ static void a_spent_budget_is_said_not_overrun(void **state)
 		}
 	assert_int_equal(skipped, 7);
 	tare_run_warn_convergence(&bench.run);
+	// The one asks for more time: the other does not say that it is of no use.
+	bench.run.open_figures = 1;
+	bench.run.needed_ns = INFINITY;
+	tare_run_warn_convergence(&bench.run);
 	assert_string_equal(bench.run.result->warnings[0].id, "budget-short");
+	for (size_t i = 0; i < bench.run.result->warning_count; i++)
+		assert_null(strstr(bench.run.result->warnings[i].action, "more time alone"));
 	close_bench(&bench);
 }
 
