@@ -3,8 +3,6 @@
 
 #include "base/random.h"
 
-#include <math.h>
-
 enum order { BY_FROM, BY_LENGTH };
 enum { SHORT = 24 };
 
