@@ -26,6 +26,16 @@ int tare_fail(struct tare_error *error, int code, const char *format, ...)
 // `return tare_advises(error, tare_fail(error, ...))`.
 int tare_advises(struct tare_error *error, int status);
 
+// Makes the caller's error (which may be NULL) that of a step whose failure was not sure to matter.
+// Returns status.
+static inline int tare_error_pass(struct tare_error *error, const struct tare_error *why,
+                                  int status)
+{
+	if (error)
+		*error = *why;
+	return status;
+}
+
 // As tare_fail, for a vendor call that failed; the message ends with "call: NAME (code)".
 int tare_fail_native(struct tare_error *error, int code, const char *api, const char *call,
                      long native, const char *native_name, const char *format, ...)

@@ -2,7 +2,6 @@
 #include "base/interrupt.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 

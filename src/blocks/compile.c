@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 // Largest BUILD that is read.
 #define MOST_BYTES (UINT64_C(256) << 20)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace for Perfetto as a whole.
 #include "export/perfetto_internal.h"
-#include "report/core/words.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

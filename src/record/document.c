@@ -4,7 +4,6 @@
 #include "base/time.h"
 #include "record/folder.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

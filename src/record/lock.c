@@ -4,7 +4,6 @@
 #include "base/time.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <sys/file.h>
 
 #define STEP_NS 20000000

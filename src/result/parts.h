@@ -3,6 +3,5 @@
 #pragma once
 #include "result/result.h"
 
-void tare_labels_clear(struct tare_labels *labels);
 void tare_cell_clear(struct tare_cell *cell);
 void tare_plot_clear(struct tare_plot *plot);

@@ -104,6 +104,23 @@ void tare_result_action_is_options(struct tare_result *result, const char *id)
 		}
 }
 
+void tare_result_name_options(struct tare_result *result, const char *command)
+{
+	for (size_t i = 0; i < result->warning_count; i++) {
+		struct tare_warning *warning = &result->warnings[i];
+		char *named;
+		if (!warning->options)
+			continue;
+		if (asprintf(&named, "%s %s", command, warning->action) < 0) {
+			tare_result_fail(result);
+			return;
+		}
+		free(warning->action);
+		warning->action = named;
+		warning->options = false;
+	}
+}
+
 void tare_result_free(struct tare_result *result)
 {
 	if (!result)

@@ -226,6 +226,8 @@ int tare_labels_set_text(struct tare_labels *labels, const char *name, const cha
 int tare_labels_set_number(struct tare_labels *labels, const char *name, int64_t number);
 // Sets all that `from` has in `labels` too.
 void tare_labels_copy(struct tare_labels *labels, const struct tare_labels *from);
+// Releases them and leaves none.
+void tare_labels_clear(struct tare_labels *labels);
 // The label of that name, or NULL.
 const struct tare_label *tare_labels_find(const struct tare_labels *labels, const char *name);
 
@@ -290,6 +292,8 @@ int tare_result_warn_anew(struct tare_result *result, const char *id, const char
 // The action of the latest warning of that id begins with options (`--budget 90 would do`): who
 // shows it beside those of other commands or devices has to say which command takes them.
 void tare_result_action_is_options(struct tare_result *result, const char *id);
+// Puts the command before such actions: "--budget 90 would do" is advice for it alone.
+void tare_result_name_options(struct tare_result *result, const char *command);
 
 // Takes a warning back; none of that id is fine.
 void tare_result_unwarn(struct tare_result *result, const char *id);

@@ -3,7 +3,6 @@
 #include "ze_cpu.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the host does in a call of a role.
 #include "analysis/ledger/host_internal.h"
-#include "analysis/recording/intervals.h"
 
 enum tare_host_state ledger_state_of_role(uint32_t role)
 {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What belongs to the view that the tables are of.
 #include "analysis/tables/internal.h"
-#include "base/cleanup.h"
-#include <fnmatch.h>
 
 size_t tables_span_after(const struct tables_context *context, int64_t time_ns)
 {

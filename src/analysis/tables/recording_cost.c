@@ -3,8 +3,6 @@
 // the waiting for room. docs/report.md has the rules.
 #include "analysis/tables/internal.h"
 
-#include "base/cleanup.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -4,8 +4,6 @@
 #include "analysis/core/lengths.h"
 #include "base/random.h"
 
-#include <math.h>
-
 enum order { BY_FROM, BY_LENGTH };
 enum { SHORT = 24, MANY = 1024 };
 

@@ -2,7 +2,6 @@
 #include "backend/simulated/simulated.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t misalignment(struct tare_span span, uint64_t boundary)

@@ -2,7 +2,6 @@
 #include "blocks/intel/ze_info.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

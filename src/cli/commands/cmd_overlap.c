@@ -9,7 +9,6 @@
 #include "measure/overlap/user_kernel.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

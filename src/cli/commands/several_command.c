@@ -196,24 +196,6 @@ static int session_open(struct session *session, enum tare_need need, struct tar
 
 // ---- one after the other
 
-// "--budget 90 would do" and the like are about one device; the whole's budget is for all.
-static int name_device(const struct session *session, struct tare_result *part, const char *name)
-{
-	for (size_t i = 0; i < part->warning_count; i++) {
-		struct tare_warning *warning = &part->warnings[i];
-		char *named;
-		if (!warning->options)
-			continue;
-		if (asprintf(&named, "tare %s --device %s %s", session->whole->command, name,
-		             warning->action) < 0)
-			return -ENOMEM;
-		free(warning->action);
-		warning->action = named;
-		warning->options = false;
-	}
-	return 0;
-}
-
 // Remembers the first failure: it is what the command ends with.
 static void note_failure(struct session *session, const char *name, const struct tare_error *why)
 {
@@ -236,7 +218,11 @@ static int settle(struct session *session, const struct tare_run *run, int statu
 
 	part->interrupted = part->interrupted || status == -EINTR;
 	if (status == 0 || status == -EBADMSG || tare_run_is_partial(run, status)) {
-		kept = name_device(session, part, name);
+		char command[128];
+		snprintf(command, sizeof command, "tare %s --device %.80s", session->whole->command,
+		         name);
+		tare_result_name_options(part, command);
+		kept = tare_result_status(part);
 		if (kept == 0)
 			kept = tare_result_add_part(session->whole, part);
 		else

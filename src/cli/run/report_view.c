@@ -10,7 +10,6 @@
 #include <fnmatch.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,8 +4,6 @@
 
 #include "base/units.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 struct comparison {
@@ -60,106 +58,61 @@ static const char *how_to_pin(const struct tare_run *run)
 	return "allocate pinned memory";
 }
 
-static void advise_pinned(struct bandwidth *bandwidth)
-{
-	static const enum tare_line pairs[][2] = {
-		{ TARE_LINE_HEAP_TO_DEVICE, TARE_LINE_HOST_TO_DEVICE },
-		{ TARE_LINE_DEVICE_TO_HEAP, TARE_LINE_DEVICE_TO_HOST },
-	};
-	struct tare_result *result = bandwidth->run->result;
+// A line that falls behind another, and what is said then: what "reaches" so many per cent "of"
+// what.
+static const struct advice {
+	enum tare_line slow, fast;
+	const char *source; // of the figures
+	double least;       // share of the rate below which it is said
+	const char *id, *action, *what, *of;
+	bool one;   // is enough: those of the same id that follow are not looked at
+	bool title; // the line's stands beside the size
+} advices[] = {
+#define PINNED(slow, way)                                                                          \
+	slow, "host", 0.8, "pageable-slow", NULL, "pageable copies " way " the device reach",      \
+	    "of pinned"
+	{ TARE_LINE_HEAP_TO_DEVICE, PINNED(TARE_LINE_HOST_TO_DEVICE, "to") },
+	{ TARE_LINE_DEVICE_TO_HEAP, PINNED(TARE_LINE_DEVICE_TO_HOST, "from") },
+#define UNALIGNED(off)                                                                             \
+	TARE_LINE_HEAP_TO_DEVICE, "host", 0.9, "unaligned-slow",                                   \
+	    "align host buffers to a page (4 KB)", "a host pointer " off " off a page copies at",  \
+	    "of an aligned one", .one = true
+	{ TARE_LINE_UNALIGNED_1, UNALIGNED("1 B") },
+	{ TARE_LINE_UNALIGNED_64, UNALIGNED("64 B") },
+#define FIRST(slow, memory)                                                                        \
+	slow, "host", 0.8, "first-touch-slow",                                                     \
+	    "reuse buffers, or touch them before the part that counts",                            \
+	    "the first copy into new " memory " memory runs at", "of a later one"
+	{ TARE_LINE_FIRST_TOUCH_HEAP, FIRST(TARE_LINE_DEVICE_TO_HEAP, "heap") },
+	{ TARE_LINE_FIRST_TOUCH_SHARED, FIRST(TARE_LINE_SHARED_TO_SHARED, "shared") },
+	{ TARE_LINE_SHARED_FAULT, TARE_LINE_SHARED_PREFETCH, "host", 0.8, "prefetch-faster",
+	  "prefetch shared memory before the kernel that reads it",
+	  "shared memory that moves when it is touched reaches", "of prefetched" },
+#define ROWS(fast)                                                                                 \
+	fast, "device", 0.7, "rectangle-slow", "pack rows on the host, or copy them whole",        \
+	    "a copy of rows with gaps runs at", "of a plain one", .one = true, .title = true
+	{ TARE_LINE_RECTANGLE_TO_DEVICE, ROWS(TARE_LINE_HOST_TO_DEVICE) },
+	{ TARE_LINE_RECTANGLE_TO_HOST, ROWS(TARE_LINE_DEVICE_TO_HOST) },
+};
 
-	for (size_t i = 0; i < 2 && !shares_memory(bandwidth->run); i++) {
+static void advise(struct bandwidth *bandwidth)
+{
+	const char *said = ""; // where one is enough
+
+	for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
+		const struct advice *a = &advices[i];
 		struct comparison c;
 		char text[TARE_UNIT_TEXT];
-		if (!compare_lines(result, pairs[i][0], pairs[i][1], "host", &c) || c.ratio > 0.8)
+		if (strcmp(a->id, said) == 0 || (!a->action && shares_memory(bandwidth->run)) ||
+		    !compare_lines(bandwidth->run->result, a->slow, a->fast, a->source, &c) ||
+		    c.ratio > a->least)
 			continue;
-		tare_result_warn(result, "pageable-slow", how_to_pin(bandwidth->run),
-		                 "pageable copies %s the device reach %.0f %% of pinned (%s)",
-		                 i ? "from" : "to", 100 * c.ratio,
+		tare_result_warn(bandwidth->run->result, a->id,
+		                 a->action ? a->action : how_to_pin(bandwidth->run),
+		                 "%s %.0f %% %s (%s%s%s)", a->what, 100 * c.ratio, a->of,
+		                 a->title ? tare_lines[a->slow].title : "", a->title ? ", " : "",
 		                 tare_format_bytes(c.bytes, text));
-	}
-}
-
-static void advise_alignment(struct bandwidth *bandwidth)
-{
-	static const struct {
-		enum tare_line line;
-		const char *text;
-	} rows[] = {
-		{ TARE_LINE_UNALIGNED_1, "1 B" },
-		{ TARE_LINE_UNALIGNED_64, "64 B" },
-	};
-	struct tare_result *result = bandwidth->run->result;
-
-	for (size_t i = 0; i < 2; i++) {
-		struct comparison c;
-		char text[TARE_UNIT_TEXT];
-		if (!compare_lines(result, rows[i].line, TARE_LINE_HEAP_TO_DEVICE, "host", &c) ||
-		    c.ratio > 0.9)
-			continue;
-		tare_result_warn(
-		    result, "unaligned-slow", "align host buffers to a page (4 KB)",
-		    "a host pointer %s off a page copies at %.0f %% of an aligned one (%s)",
-		    rows[i].text, 100 * c.ratio, tare_format_bytes(c.bytes, text));
-		return;
-	}
-}
-
-static void advise_first_touch(struct bandwidth *bandwidth)
-{
-	static const enum tare_line pairs[][2] = {
-		{ TARE_LINE_FIRST_TOUCH_HEAP, TARE_LINE_DEVICE_TO_HEAP },
-		{ TARE_LINE_FIRST_TOUCH_SHARED, TARE_LINE_SHARED_TO_SHARED },
-	};
-	struct tare_result *result = bandwidth->run->result;
-
-	for (size_t i = 0; i < 2; i++) {
-		struct comparison c;
-		char text[TARE_UNIT_TEXT];
-		if (!compare_lines(result, pairs[i][0], pairs[i][1], "host", &c) || c.ratio > 0.8)
-			continue;
-		tare_result_warn(
-		    result, "first-touch-slow",
-		    "reuse buffers, or touch them before the part that counts",
-		    "the first copy into new %s memory runs at %.0f %% of a later one (%s)",
-		    i ? "shared" : "heap", 100 * c.ratio, tare_format_bytes(c.bytes, text));
-	}
-}
-
-static void advise_prefetch(struct bandwidth *bandwidth)
-{
-	struct comparison c;
-	char text[TARE_UNIT_TEXT];
-
-	if (!compare_lines(bandwidth->run->result, TARE_LINE_SHARED_FAULT,
-	                   TARE_LINE_SHARED_PREFETCH, "host", &c) ||
-	    c.ratio > 0.8)
-		return;
-	tare_result_warn(bandwidth->run->result, "prefetch-faster",
-	                 "prefetch shared memory before the kernel that reads it",
-	                 "shared memory that moves when it is touched reaches %.0f %% of "
-	                 "prefetched (%s)",
-	                 100 * c.ratio, tare_format_bytes(c.bytes, text));
-}
-
-static void advise_rectangles(struct bandwidth *bandwidth)
-{
-	static const enum tare_line pairs[][2] = {
-		{ TARE_LINE_RECTANGLE_TO_DEVICE, TARE_LINE_HOST_TO_DEVICE },
-		{ TARE_LINE_RECTANGLE_TO_HOST, TARE_LINE_DEVICE_TO_HOST },
-	};
-	struct tare_result *result = bandwidth->run->result;
-
-	for (size_t i = 0; i < 2; i++) {
-		struct comparison c;
-		char text[TARE_UNIT_TEXT];
-		if (!compare_lines(result, pairs[i][0], pairs[i][1], "device", &c) || c.ratio > 0.7)
-			continue;
-		tare_result_warn(
-		    result, "rectangle-slow", "pack rows on the host, or copy them whole",
-		    "a copy of rows with gaps runs at %.0f %% of a plain one (%s, %s)",
-		    100 * c.ratio, tare_lines[pairs[i][0]].title, tare_format_bytes(c.bytes, text));
-		return;
+		said = a->one ? a->id : "";
 	}
 }
 
@@ -209,10 +162,6 @@ static void advise_wrong(struct bandwidth *bandwidth)
 void bandwidth_add_advice(struct bandwidth *bandwidth)
 {
 	advise_wrong(bandwidth);
-	advise_pinned(bandwidth);
-	advise_alignment(bandwidth);
-	advise_first_touch(bandwidth);
-	advise_prefetch(bandwidth);
-	advise_rectangles(bandwidth);
+	advise(bandwidth);
 	advise_both(bandwidth);
 }

@@ -401,19 +401,6 @@ static int measure(struct bandwidth *bandwidth, struct tare_error *error)
 	return status;
 }
 
-static int fail_if_wrong(const struct tare_result *result, struct tare_error *error)
-{
-	size_t wrong = 0;
-
-	for (size_t i = 0; i < result->cell_count; i++)
-		wrong += result->cells[i].verified == TARE_WRONG;
-	return wrong ? tare_fail(error, EBADMSG,
-	                         "%zu figures are of copies whose destination did not "
-	                         "hold what was sent",
-	                         wrong)
-	             : 0;
-}
-
 static uint64_t usual_lines(void)
 {
 	uint64_t lines = 0;
@@ -459,6 +446,7 @@ int tare_measure_bandwidth(struct tare_run *run, const struct tare_bandwidth_opt
 	tare_kernel_free(bandwidth.kernel);
 	tare_module_free(bandwidth.module);
 	tare_bench_close(&bandwidth.bench);
-	status = status ?: fail_if_wrong(run->result, error);
-	return status;
+	return status
+	           ?: tare_run_fail_if_wrong(
+	                  run, "copies whose destination did not hold what was sent", error);
 }

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // A work-item of the kernel copies so much (kernels/copy.c).
@@ -18,9 +17,6 @@
 int bandwidth_open_kernel(struct bandwidth *bandwidth, struct tare_error *error)
 {
 	uint64_t needed = 0;
-	struct tare_error why = { 0 };
-	char *log = NULL;
-	int status;
 
 	for (int line = 0; line < TARE_LINE_COUNT; line++)
 		if (tare_lines[line].group == TARE_LINES_KERNEL ||
@@ -28,20 +24,10 @@ int bandwidth_open_kernel(struct bandwidth *bandwidth, struct tare_error *error)
 			needed |= UINT64_C(1) << line;
 	if (!(bandwidth->lines & needed))
 		return 0;
-	status = tare_kernel_build(bandwidth->run->device, "copy", "copy_bytes", &bandwidth->module,
-	                           &bandwidth->kernel, &log, &why);
-	free(log);
-	if (tare_device_is_gone(status)) {
-		if (error)
-			*error = why;
-		return status;
-	}
-	if (status < 0) {
-		bandwidth->kernel = NULL;
-		snprintf(bandwidth->no_kernel, sizeof bandwidth->no_kernel,
-		         "no kernel that copies: %.290s", why.message);
-	}
-	return 0;
+	return tare_bench_try_kernel(bandwidth->run->device, "copy", "copy_bytes",
+	                             "no kernel that copies", &bandwidth->module,
+	                             &bandwidth->kernel, bandwidth->no_kernel,
+	                             sizeof bandwidth->no_kernel, error);
 }
 
 struct tare_operation transfer_launch(struct transfer *transfer, struct tare_span source,

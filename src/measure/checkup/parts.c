@@ -59,22 +59,6 @@ static int64_t budget_of(const struct checkup *checkup, size_t row)
 	return (int64_t)share_ns;
 }
 
-// "--budget 90 would do" is advice for the command of the part.
-static void name_command(struct tare_result *part)
-{
-	for (size_t i = 0; i < part->warning_count; i++) {
-		struct tare_warning *warning = &part->warnings[i];
-		char *named;
-		if (!warning->options)
-			continue;
-		if (asprintf(&named, "tare %s %s", part->command, warning->action) < 0)
-			return tare_result_fail(part);
-		free(warning->action);
-		warning->action = named;
-		warning->options = false;
-	}
-}
-
 static void warn_cut(struct tare_result *part, const struct checkup_row *row)
 {
 	char action[64];
@@ -111,7 +95,9 @@ static int settle(struct checkup *checkup, const struct checkup_row *row, struct
 	int ends = ends_the_run(status) ? status : 0;
 
 	if (status == 0 || status == -EBADMSG || tare_run_is_partial(run, status)) {
-		name_command(part);
+		char command[64];
+		snprintf(command, sizeof command, "tare %s", part->command);
+		tare_result_name_options(part, command);
 		warn_cut(part, row);
 		tare_run_add_noise(checkup->run, run);
 		tare_result_add_part(checkup->run->result, part);

@@ -2,11 +2,13 @@
 #include "measure/core/bench.h"
 
 #include "backend/call.h"
+#include "backend/kernels.h"
 #include "base/units.h"
 #include "measure/core/engines.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int tare_bench_settle(struct tare_queue *queue, int status, struct tare_error *error)
@@ -195,10 +197,8 @@ static int open_queues(struct tare_bench *bench, struct tare_error *error)
 	options.timed = true;
 	status = tare_queue_create(bench->device, &options, &bench->timed, &why);
 	status = status ?: try_stamps(bench, &why);
-	if (tare_device_is_gone(status)) {
-		*error = why;
-		return status;
-	}
+	if (tare_device_is_gone(status))
+		return tare_error_pass(error, &why, status);
 	bench->stamped = status == 0;
 	if (!bench->stamped) {
 		snprintf(bench->unstamped, sizeof bench->unstamped, "no device times: %.290s",
@@ -241,10 +241,8 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 	run->result->clock.present = true;
 	run->result->clock.rate = bench->rate;
 	status = try_gate(bench, &why);
-	if (tare_device_is_gone(status)) {
-		*said = why;
-		return status;
-	}
+	if (tare_device_is_gone(status))
+		return tare_error_pass(said, &why, status);
 	bench->gated = status == 0;
 	if (!bench->gated)
 		snprintf(bench->ungated, sizeof bench->ungated, "%.300s", why.message);
@@ -252,6 +250,25 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
 	run->between = keep_clock;
 	run->between_context = bench;
 	return status == 0 ? check_mapping(bench, error) : status;
+}
+
+int tare_bench_try_kernel(struct tare_device *device, const char *name, const char *entry,
+                          const char *without, struct tare_module **module,
+                          struct tare_kernel **kernel, char *why, size_t size,
+                          struct tare_error *error)
+{
+	struct tare_error said = { 0 };
+	char *log = NULL;
+	int status = tare_kernel_build(device, name, entry, module, kernel, &log, &said);
+
+	free(log);
+	if (tare_device_is_gone(status))
+		return tare_error_pass(error, &said, status);
+	if (status < 0) {
+		*kernel = NULL;
+		snprintf(why, size, "%s: %.290s", without, said.message);
+	}
+	return 0;
 }
 
 void tare_bench_close(struct tare_bench *bench)

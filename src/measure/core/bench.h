@@ -32,6 +32,12 @@ int tare_bench_open(struct tare_run *run, int64_t fit_ns, struct tare_bench *ben
                     struct tare_error *error);
 // What the method of every figure that rests on stamps must add; "" where they are brackets.
 const char *tare_bench_stamp_note(const struct tare_bench *bench);
+// Builds a kernel of ours that a command can do without: *kernel is NULL, and `why` (of
+// `size` bytes) says "without: ..." where it cannot be built. Fails only with the device.
+int tare_bench_try_kernel(struct tare_device *device, const char *name, const char *entry,
+                          const char *without, struct tare_module **module,
+                          struct tare_kernel **kernel, char *why, size_t size,
+                          struct tare_error *error);
 // Writes the clock's quality into the document and releases everything.
 void tare_bench_close(struct tare_bench *bench);
 

@@ -3,8 +3,6 @@
 
 #include "backend/call.h"
 
-#include <errno.h>
-
 // Of a product that the library may split into several kernels; a gate holds 256 operations.
 #define MOST_BATCH 32u
 

@@ -80,11 +80,8 @@ int tare_clock_track_begin(struct tare_run *run, const struct tare_clock_rate *s
 		if (status == 0 && i + 1 < FIRST_PAIRS)
 			tare_device_pause(run->device, span_ns / FIRST_PAIRS);
 	}
-	if (tare_device_is_gone(status)) {
-		if (error)
-			*error = why;
-		return status;
-	}
+	if (tare_device_is_gone(status))
+		return tare_error_pass(error, &why, status);
 	if (status < 0)
 		snprintf(track->absent, sizeof track->absent, "%.300s", why.message);
 	else

@@ -130,16 +130,6 @@ const struct tare_cell *tare_peaks_cell(const struct tare_result *result, enum t
 	return best;
 }
 
-static const struct tare_result *peak_part(const struct tare_result *result)
-{
-	if (result->command && strcmp(result->command, "peak") == 0)
-		return result;
-	for (size_t i = 0; i < result->part_count; i++)
-		if (result->parts[i]->command && strcmp(result->parts[i]->command, "peak") == 0)
-			return result->parts[i];
-	return NULL;
-}
-
 static double theory(const struct tare_facts *facts, enum tare_fact_id id)
 {
 	const struct tare_fact *fact = &facts->fact[id];
@@ -218,7 +208,7 @@ static double clock_of(const struct tare_result *result, enum tare_ceiling ceili
 
 void tare_peaks_of(const struct tare_result *result, struct tare_peaks *peaks)
 {
-	const struct tare_result *part = peak_part(result);
+	const struct tare_result *part = tare_result_cache_part(result, "peak");
 	const double *best = peaks->per_second;
 
 	set_none(peaks, "no result of tare peak");
@@ -288,7 +278,7 @@ static char *find_path(const struct tare_device_entry *device, struct tare_error
 
 int tare_peaks_keep(const struct tare_result *result, struct tare_error *error)
 {
-	const struct tare_result *part = peak_part(result);
+	const struct tare_result *part = tare_result_cache_part(result, "peak");
 	TARE_FREE char *path = NULL;
 	int status;
 
@@ -331,7 +321,7 @@ static void load_cached(const struct tare_device_entry *device, struct tare_peak
 		snprintf(origin, sizeof origin, "the kept result cannot be read: %.200s",
 		         why.message);
 	} else {
-		part = peak_part(result);
+		part = tare_result_cache_part(result, "peak");
 		if (part && part->device_count > 0 && same_device(&part->devices[0], device) &&
 		    same_driver(&part->devices[0], device)) {
 			tare_peaks_of(part, peaks);
@@ -355,7 +345,7 @@ static int load_file(const struct tare_device_entry *device, const char *path,
 
 	if (status < 0)
 		return status;
-	part = peak_part(result);
+	part = tare_result_cache_part(result, "peak");
 	if (!part || part->device_count == 0)
 		status =
 		    tare_fail(error, EINVAL, "%.200s is a result of tare %.20s, not of tare peak",

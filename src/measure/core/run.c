@@ -169,3 +169,12 @@ int tare_run_end(struct tare_run *run, int status, struct tare_error *error)
 	return tare_result_status(run->result) < 0 ? tare_fail(error, ENOMEM, "out of memory")
 	                                           : status;
 }
+
+int tare_run_fail_if_wrong(const struct tare_run *run, const char *of, struct tare_error *error)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < run->result->cell_count; i++)
+		wrong += run->result->cells[i].verified == TARE_WRONG;
+	return wrong ? tare_fail(error, EBADMSG, "%zu figures are of %s", wrong, of) : 0;
+}

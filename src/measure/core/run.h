@@ -141,6 +141,9 @@ bool tare_run_is_partial(const struct tare_run *run, int status);
 // or -ENOMEM when memory ran out while the document was built.
 int tare_run_end(struct tare_run *run, int status, struct tare_error *error);
 
+// 0, or -EBADMSG with how many figures are of `of`, whose data were found wrong.
+int tare_run_fail_if_wrong(const struct tare_run *run, const char *of, struct tare_error *error);
+
 // The next unused figure of a measurement, with a copy of `method` (printf). Never NULL: out of
 // memory or figures it is a spare, and the measurement has failed.
 struct tare_figure *tare_measurement_add(struct tare_measurement *measurement, const char *quantity,

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/units.h"
 #include "measure/core/telemetry.h"
+#include "model/statistics/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -298,12 +299,6 @@ static void fill_cell(struct sampler *sampler, size_t i, enum tare_verified veri
 		tare_cell_set_rate(cell, figure->work, figure->rate_unit, 1e9);
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
 // How many times the samples of a cell it would take to get its interval down to the target: for
 // noise of deviation d (from the quartiles, so that a few stragglers do not count) the interval of
 // a median of n has a half-width of about 1.25 z d / sqrt(n), here with z = 3.
@@ -316,7 +311,7 @@ static double factor_needed(const struct tare_cell *cell)
 	if (!sorted || n < 4)
 		return (double)tare_stopping_default().minimum_n / (double)n;
 	memcpy(sorted, cell->samples, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, compare_samples);
+	qsort(sorted, n, sizeof *sorted, tare_compare_integers);
 	deviation = (double)(sorted[3 * n / 4] - sorted[n / 4]) / 1.35;
 	samples = pow(3 * 1.25 * deviation / target_of(cell), 2);
 	if (cell->summary.effective_n > 0)

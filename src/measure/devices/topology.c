@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "tare_config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

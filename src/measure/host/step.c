@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/host/step.h"
 
-#include <stdlib.h>
+#include "model/statistics/order.h"
 
-static int compare(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
+#include <stdlib.h>
 
 // Sorts and leaves each value once.
 static size_t make_distinct(int64_t *values, size_t count)
 {
 	size_t n = 0;
 
-	qsort(values, count, sizeof *values, compare);
+	qsort(values, count, sizeof *values, tare_compare_integers);
 	for (size_t i = 0; i < count; i++)
 		if (n == 0 || values[i] != values[n - 1])
 			values[n++] = values[i];

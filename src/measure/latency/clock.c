@@ -3,6 +3,7 @@
 #include "backend/call.h"
 #include "base/units.h"
 #include "measure/latency/internal.h"
+#include "model/statistics/order.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,12 +20,6 @@ int latency_sample_host_clock(struct latency_task *task, int64_t *values, struct
 		last = tare_device_now(device);
 	values[0] = latency_ps(first, last, LATENCY_READS);
 	return 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
 }
 
 // Smallest step between the stamps of the events, in ticks; 0 when all are equal.
@@ -53,7 +48,7 @@ static int smallest_step(const struct tare_bench *bench, struct tare_event *cons
 		at[n++] = tare_ticks_elapsed_signed(&bench->rate, first.at[TARE_STAMP_START],
 		                                    stamps.at[TARE_STAMP_END]);
 	}
-	qsort(at, n, sizeof *at, compare);
+	qsort(at, n, sizeof *at, tare_compare_integers);
 	for (size_t i = 1; i < n; i++) {
 		uint64_t difference = (uint64_t)(at[i] - at[i - 1]);
 		if (difference && (!*step || difference < *step))

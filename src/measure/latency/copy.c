@@ -3,8 +3,6 @@
 #include "backend/call.h"
 #include "measure/latency/internal.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define BYTES 4096

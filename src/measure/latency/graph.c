@@ -5,7 +5,6 @@
 #include "measure/latency/internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 // Leaves a graph of task->batch empty kernels in task->graph.
 static int record(struct latency_task *task, struct tare_queue *queue, struct tare_error *error)
@@ -85,11 +84,7 @@ static int end_trace(struct latency_task *task, int status, struct tare_error *e
 	struct tare_error why = { 0 };
 	int ended = task->traced ? tare_engine_stamps_end(task->latency->bench.device, &why) : 0;
 
-	if (status < 0 || ended == 0)
-		return status;
-	if (error)
-		*error = why;
-	return ended;
+	return status < 0 || ended == 0 ? status : tare_error_pass(error, &why, ended);
 }
 
 // Stamps belong to a launch, and a launch is known by its event.

@@ -101,27 +101,6 @@ static void plan(struct latency *latency, bool traced, struct latency_task *task
 	}
 }
 
-static int open_kernel(struct latency *latency, struct tare_error *error)
-{
-	struct tare_error why = { 0 };
-	char *log = NULL;
-	int status = tare_kernel_build(latency->run->device, "empty", "empty", &latency->module,
-	                               &latency->kernel, &log, &why);
-
-	free(log);
-	if (tare_device_is_gone(status)) {
-		if (error)
-			*error = why;
-		return status;
-	}
-	if (status < 0) {
-		latency->kernel = NULL;
-		snprintf(latency->no_kernel, sizeof latency->no_kernel, "no empty kernel: %.290s",
-		         why.message);
-	}
-	return 0;
-}
-
 static uint32_t choose_batch(const struct latency *latency,
                              const struct tare_latency_options *options)
 {
@@ -173,7 +152,10 @@ int tare_measure_latency(struct tare_run *run, const struct tare_latency_options
 	int status = tare_run_begin(run, TARE_LATENCY_BUDGET_NS, error);
 
 	status = status ?: tare_bench_open(run, FIT_NS, &latency.bench, error);
-	status = status ?: open_kernel(&latency, error);
+	if (status == 0)
+		status = tare_bench_try_kernel(run->device, "empty", "empty", "no empty kernel",
+		                               &latency.module, &latency.kernel, latency.no_kernel,
+		                               sizeof latency.no_kernel, error);
 	latency.traceable = status == 0 && tare_traced_possible(&latency.bench);
 	if (status == 0) {
 		latency.batch = choose_batch(&latency, options);

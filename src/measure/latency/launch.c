@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "measure/latency/internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 // One launch on each queue with a limit, so that the native waits in the samples cannot be the

@@ -3,8 +3,8 @@
 #include "measure/latency/internal.h"
 
 #include "base/cleanup.h"
+#include "model/statistics/order.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +52,6 @@ static void add_bars(struct tare_result *result)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
 // Share of the samples that took at most so long, at evenly spread quantiles.
 static void add_distribution(struct tare_result *result, struct tare_plot *plot,
                              const struct tare_cell *cell)
@@ -74,7 +68,7 @@ static void add_distribution(struct tare_result *result, struct tare_plot *plot,
 		return;
 	}
 	memcpy(sorted, cell->samples, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, compare);
+	qsort(sorted, n, sizeof *sorted, tare_compare_integers);
 	for (size_t q = 0; q <= QUANTILES; q++) {
 		size_t rank = q * (n - 1) / QUANTILES;
 		double x = positive(unit_ns(cell) * (double)sorted[rank]);

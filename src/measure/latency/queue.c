@@ -4,7 +4,6 @@
 #include "measure/latency/internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 // The row's queues, each of which ran one launch.
 int latency_begin_queues(struct latency_task *task, struct tare_error *error)

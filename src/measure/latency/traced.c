@@ -5,7 +5,6 @@
 
 #include "backend/call.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

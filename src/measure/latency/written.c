@@ -4,8 +4,6 @@
 #include "backend/call.h"
 #include "measure/latency/internal.h"
 
-#include <errno.h>
-
 #define COPY_BYTES 65536
 #define COPY_AT 4096 // in the host's memory, behind the clocks that are written
 

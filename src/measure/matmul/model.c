@@ -3,7 +3,6 @@
 // arithmetic on measured times; no hardware counter is read.
 #include "measure/matmul/internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

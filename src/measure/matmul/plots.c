@@ -3,7 +3,6 @@
 // roofline.
 #include "measure/matmul/internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

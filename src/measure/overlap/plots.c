@@ -2,7 +2,6 @@
 // Charts of `overlap`: times over cycles, speed-up over kernel : copy, what was searched.
 #include "measure/overlap/internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 // when all of them come first. One run of each kind tells; where it is off, more runs do.
 #include "measure/overlap/internal.h"
 
-#include <errno.h>
 #include <math.h>
 
 #define PROBE_SHARE 0.06

@@ -2,7 +2,6 @@
 // What follows from the figures of `overlap`: bounds, engines, how good the prediction was.
 #include "measure/overlap/internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

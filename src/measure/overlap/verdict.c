@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "measure/overlap/internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include "measure/core/precision.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -100,10 +100,8 @@ static int make_buffers(struct peak *peak, uint64_t bytes, struct tare_error *er
 		                            &peak->buffers[i], &why);
 	if (status < 0)
 		snprintf(peak->unbuffered, sizeof peak->unbuffered, "%.300s", why.message);
-	if (tare_device_is_gone(status)) {
-		*error = why;
-		return status;
-	}
+	if (tare_device_is_gone(status))
+		return tare_error_pass(error, &why, status);
 	return 0;
 }
 

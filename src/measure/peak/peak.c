@@ -395,17 +395,6 @@ static int measure_and_conclude(struct peak *peak, struct tare_error *error)
 	return tare_run_end(peak->run, status, error);
 }
 
-static int fail_if_wrong(const struct tare_result *result, struct tare_error *error)
-{
-	size_t wrong = 0;
-
-	for (size_t i = 0; i < result->cell_count; i++)
-		wrong += result->cells[i].verified == TARE_WRONG;
-	return wrong ? tare_fail(error, EBADMSG,
-	                         "%zu figures are of kernels whose results were wrong", wrong)
-	             : 0;
-}
-
 // A survey that failed for one kernel's sake is no reason to give up the others.
 static int forgive(int status)
 {
@@ -433,6 +422,5 @@ int tare_measure_peak(struct tare_run *run, struct tare_error *error)
 	if (tare_device_is_gone(status))
 		tare_device_abandon(run->device);
 	clean_up(&peak);
-	status = status ?: fail_if_wrong(run->result, error);
-	return status;
+	return status ?: tare_run_fail_if_wrong(run, "kernels whose results were wrong", error);
 }

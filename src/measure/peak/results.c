@@ -5,7 +5,6 @@
 #include "base/units.h"
 #include "measure/core/precision.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

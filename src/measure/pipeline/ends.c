@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a pipeline that a run or a graph takes: queues, chunks and both their ends.
 #include "backend/call.h"
-#include "base/random.h"
 #include "base/units.h"
 #include "measure/core/engines.h"
 #include "measure/pipeline/internal.h"

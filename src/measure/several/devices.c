@@ -283,23 +283,13 @@ int several_arrived(const struct several *several, const struct several_course *
 	return status < 0 ? status : 1;
 }
 
-static void labels_clear(struct tare_labels *labels)
-{
-	for (size_t i = 0; i < labels->count; i++) {
-		free(labels->at[i].name);
-		free(labels->at[i].text);
-	}
-	free(labels->at);
-	*labels = (struct tare_labels){ 0 };
-}
-
 void several_plans_clear(struct several *several, size_t first)
 {
 	while (several->plan_count > first) {
 		struct several_plan *plan = &several->plans[--several->plan_count];
 		for (size_t i = 0; i < plan->figure_count; i++) {
 			tare_series_clear(&plan->figures[i].series);
-			labels_clear(&plan->figures[i].labels);
+			tare_labels_clear(&plan->figures[i].labels);
 		}
 		free(plan->figures);
 	}

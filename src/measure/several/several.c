@@ -4,7 +4,6 @@
 #include "measure/several/internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 // For each device, and for each ordered pair.
 #define LINKS_NS INT64_C(5000000000)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/script/script_table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FIELD(kind, struct_name, member, field_name, ...)                                          \

@@ -83,6 +83,12 @@ double tare_select_quantile(int64_t *values, size_t n, double p)
 	return lower + (place - (double)k) * (upper - lower);
 }
 
+int tare_compare_integers(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
+
 int tare_compare_doubles(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;

@@ -17,7 +17,8 @@ double tare_select_median(int64_t *values, size_t n);
 // "Sample Quantiles in Statistical Packages", Am. Stat. 50, 1996). Rearranges. n > 0.
 double tare_select_quantile(int64_t *values, size_t n, double p);
 
-// Compares two doubles, the smaller first; for qsort.
+// Compare two int64_t or two doubles, the smaller first; for qsort.
+int tare_compare_integers(const void *a, const void *b);
 int tare_compare_doubles(const void *a, const void *b);
 
 // Sorts the values, then returns the median: the mean of the two middle values when n is even.

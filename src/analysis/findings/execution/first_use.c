@@ -2,9 +2,7 @@
 // What changes over a run: the first use that is slower than the rest, and drift.
 #include "analysis/findings/execution/internal.h"
 
-#include "base/cleanup.h"
 #include "base/units.h"
-#include "model/statistics/order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
