@@ -94,11 +94,11 @@ static void warn_noise(struct tare_run *run, const struct counts *counts, const 
 		snprintf(within, sizeof within, "%zu samples", run->samples);
 	else
 		snprintf(within, sizeof within, "%s s", budget);
-	tare_result_warn(run->result, "not-converged",
-	                 run->samples ? "a --budget in place of --samples measures until they do"
-	                              : action,
-	                 "%zu of %zu figures did not converge to 1 %% in %s%s%s",
-	                 run->open_figures + run->limited_figures, counts->cells, within, worst, limited);
+	tare_result_warn(
+	    run->result, "not-converged",
+	    run->samples ? "a --budget in place of --samples measures until they do" : action,
+	    "%zu of %zu figures did not converge to 1 %% in %s%s%s",
+	    run->open_figures + run->limited_figures, counts->cells, within, worst, limited);
 	if (better_s > 0 && !run->samples)
 		tare_result_action_is_options(run->result, "not-converged");
 }
