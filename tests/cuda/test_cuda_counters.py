@@ -270,7 +270,7 @@ def test_a_graph_is_counted_as_one(on):
     assert graph["compulsory_bytes"] is None and "not looked at" in graph["given"]
     assert counted.kernels["other"]["uncounted"] == "not-chosen"
     # From its kernels' begin to their end, of the recording: 50 us, a copy of 1 MiB, and 70 us.
-    assert graph["mean_ns"] >= 50_000 + 70_000 + 29_000
+    assert graph["mean_ns"] >= 0.999 * (50_000 + 70_000 + 29_000)
     numbers = [each["number"] for each in counted.counting[LAUNCH] if each["code"] == 0]
     assert len(numbers) == GROUPS * A_GROUP and counted.first == counted.second
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] > 1
@@ -310,9 +310,11 @@ def test_launches_of_the_size_that_took_most_time_are_counted(on):
     counted = Counted(on, ["sizes=90"], "--launches", "2", program=UNLIKE)
     kernel = counted.kernels["empty"]
     check_values(kernel)
-    # All take 50 us; two of three are small.
-    assert (kernel["launches"], kernel["unlike_launches"], kernel["unlike_ns"]) == (90, 30, 30 * 50_000)
-    assert kernel["like_ns"] == 50_000 and kernel["counted_launches"] == 2 * GROUPS and kernel["other_sizes"] == 0
+    # All take 50 us, of a clock that may be slewed by 500 ppm against the trace's; two of three are small.
+    assert (kernel["launches"], kernel["unlike_launches"]) == (90, 30)
+    assert kernel["unlike_ns"] == pytest.approx(30 * 50_000, rel=1e-3)
+    assert kernel["like_ns"] == pytest.approx(50_000, rel=1e-3)
+    assert kernel["counted_launches"] == 2 * GROUPS and kernel["other_sizes"] == 0
     places = [each["number"] - 1 for each in counted.counting[LAUNCH]]
     assert len(places) == 2 * GROUPS and not [place for place in places if place % 3 == 2]
     assert places == sorted(places) and places[-1] > 60
