@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/other_api.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct {
-	const char *name, *title;
+	const char *name;
 	const char *libraries[2]; // what their names begin with
+	const char *why;          // nothing of it was recorded: "tare ..."
 } apis[TARE_OTHER_APIS] = {
-	[TARE_OTHER_CUDA] = { "cuda", "CUDA", { "libcuda.so", "libcudart.so" } },
-	[TARE_OTHER_LEVEL_ZERO] = { "levelzero", "Level Zero", { "libze_loader.so", NULL } },
+	[TARE_OTHER_CUDA] = { "cuda",
+	                      { "libcuda.so", "libcudart.so" },
+	                      "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no "
+	                      "other tool (--no-cupti: calls without device times)" },
+	[TARE_OTHER_LEVEL_ZERO] = { "levelzero",
+	                            { "libze_loader.so", NULL },
+	                            "got in between it and no driver of Level Zero" },
+	[TARE_OTHER_HIP] = { "hip", { "libamdhip64.so", NULL }, "cannot record HIP" },
+	[TARE_OTHER_VULKAN] = { "vulkan", { "libvulkan.so", NULL }, "cannot record Vulkan" },
 };
 
 const char *tare_other_name(enum tare_other_api api)
@@ -48,28 +57,38 @@ bool tare_other_any(const struct tare_other_uses *uses)
 	return false;
 }
 
+// Adds to the text's end, as much as fits.
+__attribute__((format(printf, 4, 5))) static void append(char *text, size_t size, size_t *used,
+                                                         const char *format, ...)
+{
+	va_list arguments;
+	int wrote;
+
+	if (*used >= size)
+		return;
+	va_start(arguments, format);
+	wrote = vsnprintf(text + *used, size - *used, format, arguments);
+	va_end(arguments);
+	*used += wrote > 0 ? (size_t)wrote : 0;
+}
+
 void tare_other_say(const struct tare_other_uses *uses, char *text, size_t size)
 {
-	char libraries[256] = "";
-	bool cuda = uses->of[TARE_OTHER_CUDA].seen,
-	     levelzero = uses->of[TARE_OTHER_LEVEL_ZERO].seen;
+	size_t used = 0;
 
-	for (enum tare_other_api api = 0; api < TARE_OTHER_APIS; api++) {
-		const struct tare_other_use *use = &uses->of[api];
-		size_t of_libraries = strlen(libraries);
-		if (use->seen)
-			snprintf(libraries + of_libraries, sizeof libraries - of_libraries,
-			         "%s%s %s", of_libraries ? " and " : "",
-			         use->loaded ? "loaded" : "is linked with", use->library);
-	}
-	if (libraries[0])
-		snprintf(text, size, "the program %s, and tare %s%s%s", libraries,
-		         cuda ? "recorded no CUDA call: that takes CUPTI (libcupti.so), held by no "
-		                "other tool (--no-cupti: calls without device "
-		                "times)"
-		              : "",
-		         cuda && levelzero ? ", and " : "",
-		         levelzero ? "got in between it and no driver of Level Zero" : "");
-	else if (size)
+	if (size > 0)
 		text[0] = '\0';
+	if (!tare_other_any(uses))
+		return;
+	append(text, size, &used, "the program");
+	for (enum tare_other_api api = 0, said = 0; api < TARE_OTHER_APIS; api++) {
+		const struct tare_other_use *use = &uses->of[api];
+		if (use->seen)
+			append(text, size, &used, "%s %s %s", said++ ? " and" : "",
+			       use->loaded ? "loaded" : "is linked with", use->library);
+	}
+	append(text, size, &used, ", and tare ");
+	for (enum tare_other_api api = 0, said = 0; api < TARE_OTHER_APIS; api++)
+		if (uses->of[api].seen)
+			append(text, size, &used, "%s%s", said++ ? ", and " : "", apis[api].why);
 }

@@ -17,7 +17,9 @@ void guest_quiet_leave(const struct guest_quiet *quiet); // restores errno too
 
 // ---- the file (file/file.c). System calls are made raw: libc's own are cancellation points.
 
-enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = 100 };
+// GUEST_FD: a process has room for 64 descriptors at first. Where it has threads the kernel waits
+// some 10 ms (a grace period of RCU) before it goes over to a larger table.
+enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = 56 };
 
 struct guest_file {
 	int fd;

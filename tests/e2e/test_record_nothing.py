@@ -83,7 +83,8 @@ def test_a_program_that_is_linked_with_another_api_is_told(recorder):
 
 @pytest.mark.parametrize("name, api, why", [
     ("libcuda.so.1", "cuda", NO_CUDA), ("libcudart.so.12", "cuda", NO_CUDA),
-    ("libze_loader.so.1.8.0", "levelzero", "got in between it and no driver of Level Zero")])
+    ("libze_loader.so.1.8.0", "levelzero", "got in between it and no driver of Level Zero"),
+    ("libamdhip64.so.6", "hip", "cannot record HIP"), ("libvulkan.so.1", "vulkan", "cannot record Vulkan")])
 @pytest.mark.parametrize("before", [(), ("sh", "-c", '"$@"; exit $?', "sh")], ids=["itself", "its-child"])
 def test_a_library_that_is_opened_is_seen(recorder, tmp_path, name, api, why, before):
     shutil.copy(CUDA, tmp_path / name)

@@ -13,7 +13,7 @@
 
 static const char *const formats[] = { TARE_REPORT_FORMAT, NULL };
 static const char *const tools[] = { "tare", NULL };
-static const char *const other_apis[] = { "cuda", "levelzero", NULL };
+static const char *const other_apis[] = { "cuda", "levelzero", "hip", "vulkan", NULL };
 static const char *const seen[] = { TARE_OTHER_LOADED, TARE_OTHER_LINKED, NULL };
 static const char *const part_names[] = { "start_up", "working", "tear_down", NULL };
 static const char *const no_commands[] = { "none_enqueued",     "other_api",     "not_recorded",

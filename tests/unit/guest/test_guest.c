@@ -265,7 +265,7 @@ static int close_all_files(void *argument)
 	for (int fd = 3; fd < 1000; fd++)
 		close(fd);
 	foreign = open(path, O_RDWR | O_CREAT, 0600);
-	for (int fd = 99; fd < 130; fd++)
+	for (int fd = 50; fd < 130; fd++)
 		dup2(foreign, fd);
 	for (int i = 0; i < 30000; i++)
 		write_command(guest_thread());
@@ -283,6 +283,41 @@ static void closed_descriptors_are_no_harm(void **state)
 	assert_int_equal(count_records(&trace, TARE_TRACE_COMMAND), 33000);
 	assert_int_equal(trace.header->lost_records, 0);
 	unload(&trace);
+}
+
+static long descriptor_table(void)
+{
+	char line[256];
+	long size = -1;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && size < 0 && fgets(line, sizeof line, status))
+		sscanf(line, "FDSize: %ld", &size);
+	if (status)
+		fclose(status);
+	return size;
+}
+
+static int begin_with_few_descriptors(void *argument)
+{
+	int status = -1;
+	pid_t child;
+	(void)argument;
+	for (int fd = 3; fd < 1000; fd++)
+		close(fd);
+	// A child's table is as large as its descriptors need.
+	child = fork();
+	if (!child) {
+		long before = descriptor_table();
+		_exit(guest_begin(&plain_api) && before > 0 && descriptor_table() == before ? 0
+		                                                                            : 1);
+	}
+	return waitpid(child, &status, 0) < 0 || status != 0;
+}
+
+static void table_of_descriptors_does_not_grow(void **state)
+{
+	(void)state;
+	assert_int_equal(run_recorded(folder, "", begin_with_few_descriptors, NULL), 0);
 }
 
 static int check_errno(void *argument)
@@ -515,6 +550,7 @@ int main(int argc, char **argv)
 		TEST(texts_and_definitions_come_back),
 		TEST(killed_process_shows_the_call_that_it_was_in),
 		TEST(closed_descriptors_are_no_harm),
+		TEST(table_of_descriptors_does_not_grow),
 		TEST(errno_is_kept),
 		TEST(an_api_may_come_after_phases),
 		TEST(delay_and_duration_bound_the_events),

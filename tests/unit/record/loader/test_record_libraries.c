@@ -153,7 +153,16 @@ static void a_library_tells_its_api(void **state)
 		{ "libcudart.so.12", "/opt/libze_loader.so.1.8.0",
 		  "the program is linked with libcudart.so.12 and loaded libze_loader.so.1.8.0, "
 		  "and tare " NO_CUDA ", and got in between it and no driver of Level Zero" },
+		{ "libamdhip64.so.6", NULL,
+		  "the program is linked with libamdhip64.so.6, and tare cannot record HIP" },
+		{ "libm.so.6", "/opt/rocm/lib/libamdhip64.so.6.1.2",
+		  "the program loaded libamdhip64.so.6.1.2, and tare cannot record HIP" },
+		{ "libvulkan.so.1", "/opt/libze_loader.so.1",
+		  "the program loaded libze_loader.so.1 and is linked with libvulkan.so.1, and "
+		  "tare "
+		  "got in between it and no driver of Level Zero, and cannot record Vulkan" },
 		{ "my_libcuda.so.1", "/libcuda.so.1/libm.so", "" },
+		{ "libvulkan_intel.so", "/opt/libhip.so", "" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
