@@ -36,6 +36,15 @@ static bool one_in(struct tare_random *random, uint64_t n)
 	return tare_random_below(random, n) == 0;
 }
 
+// Within another call, as a wait in the call of a copy.
+static void perhaps_within(struct tare_random *random, struct made *made, uint32_t thread,
+                           int64_t enter_ns, int64_t exit_ns)
+{
+	if (exit_ns > enter_ns + 2 && one_in(random, 4))
+		made_call(made, made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT),
+		                                enter_ns + below(random, 2), exit_ns - 1));
+}
+
 static void some_command(struct tare_random *random, struct made *made, uint32_t thread,
                          int64_t enter_ns, int64_t exit_ns)
 {
@@ -63,6 +72,7 @@ static void some_command(struct tare_random *random, struct made *made, uint32_t
 		               ? MADE_NO_COMMAND
 		               : (uint32_t)below(random, (int64_t)made->recording.command_count);
 	made_waits(made, waits, count);
+	perhaps_within(random, made, thread, enter_ns, exit_ns);
 }
 
 static void some_call(struct tare_random *random, struct made *made, uint32_t thread,
@@ -77,9 +87,7 @@ static void some_call(struct tare_random *random, struct made *made, uint32_t th
 	if (one_in(random, 8))
 		call.flags = TARE_CALL_FAILED;
 	made_call(made, call);
-	if (exit_ns > enter_ns + 2 && one_in(random, 4))
-		made_call(made, made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT),
-		                                enter_ns + below(random, 2), exit_ns - 1));
+	perhaps_within(random, made, thread, enter_ns, exit_ns);
 }
 
 static void some_row(struct tare_random *random, struct made *made, uint32_t thread,
