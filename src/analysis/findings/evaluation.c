@@ -199,7 +199,8 @@ static int find_gaps(struct evaluation *evaluation)
 	evaluation->gap_count = working->gaps.count;
 	for (size_t i = 0; i < working->gaps.count; i++) {
 		struct ledger_kept_gap *gap = &working->gaps.at[i];
-		gap->first_launch = evaluation_is_first_launch(evaluation, gap->command);
+		gap->first_launch =
+		    evaluation_is_first_launch(evaluation, ledger_gap_command(&working->gaps, i));
 		evaluation->gaps_have |= gap->has;
 	}
 	return code;

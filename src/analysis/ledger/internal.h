@@ -145,7 +145,7 @@ struct ledger_gap_list {
 	int (*each)(void *context, const struct tare_gap *gap,
 	            const int64_t parts_ns[TARE_LEDGER_CATEGORIES], uint32_t among);
 	// Every piece of idle time whose cause does not change, in the order of time; NULL: nobody
-	// asks. Other than 0: memory ran out.
+	// asks. Other than 0: memory ran out. Matrices are not made then.
 	int (*piece)(void *context, const struct tare_gap *piece);
 	void *context;
 };

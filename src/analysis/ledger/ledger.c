@@ -261,16 +261,17 @@ static struct ledger_mark *mark_asked(const struct both *both, size_t *count)
 	return marks;
 }
 
-static struct ledger_working *new_working(const struct tare_view *view,
+static struct ledger_working *new_working(const struct making *making,
                                           const struct tare_ledger_asked *asked)
 {
 	struct ledger_working *working = calloc(1, sizeof *working);
 	if (!working)
 		return NULL;
+	working->gaps.recording = making->recording;
 	working->part = asked->part;
 	working->span_count = asked->span_count;
 	for (size_t i = 0; i < asked->span_count; i++)
-		if (is_within(view, asked->spans[i]))
+		if (is_within(&making->view, asked->spans[i]))
 			working->spans[i] = asked->spans[i];
 	working->of_spans = calloc(asked->span_count + 1, sizeof *working->of_spans);
 	return working;
@@ -283,7 +284,7 @@ static int make_asked(struct both *both, uint32_t device, struct tare_ledger *le
 	struct tare_ledger *at = calloc(count, sizeof *at);
 	struct ledger_mark *marks = mark_asked(both, &mark_count);
 	struct ledger_rows rows = { marks, mark_count, at };
-	both->working = new_working(&both->plain.view, both->asked);
+	both->working = new_working(&both->plain, both->asked);
 	int rc = at && marks && both->working && both->working->of_spans ? 0 : -ENOMEM;
 	if (!rc) {
 		gaps->each_row = 1;

@@ -123,8 +123,8 @@ void tare_ledgers_free(struct tare_ledgers *ledgers);
 // Every piece of idle time of the view's devices to `take`, device by device (by same_as) in the
 // order of time: as a gap, but of one cause each, so that the pieces of a device sum to the idle
 // time of its ledger. Computing and off the CPU are known by their sums only; such a piece has the
-// cause that takes more of it. `take` returns 0, or another value for lack of memory. Takes as long
-// as tare_ledgers_compute. Returns 0 or -ENOMEM.
+// cause that takes more of it. `take` returns 0, or another value for lack of memory. Takes half as
+// long as tare_ledgers_compute. Returns 0 or -ENOMEM.
 int tare_ledgers_pieces(const struct tare_recording *recording, const struct tare_view *view,
                         int (*take)(void *context, const struct tare_gap *piece), void *context,
                         struct tare_error *error);

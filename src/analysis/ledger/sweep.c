@@ -17,6 +17,9 @@ static void turn_to(struct sweep *sweep, int category)
 static void spend_matrix(struct sweep *sweep, int64_t from_ns, int64_t to_ns,
                          enum tare_device_state device)
 {
+	// Who asks for pieces has no use for it, and it is half of what they would cost.
+	if (sweep->gaps && sweep->gaps->piece)
+		return;
 	while (from_ns < to_ns) {
 		int64_t mark_ns = sweep_pass_matrix(sweep, from_ns);
 		if (from_ns >= sweep->attended_until_ns)

@@ -18,30 +18,36 @@ int64_t ledger_working_enter_ns(const struct tare_recording *recording,
 	                               : enter_ns;
 }
 
-// Where a gap lies, against its block. Returns 0 or -ENOMEM.
-static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_ns,
+// Whether it ends when its command starts, as nearly all do.
+static bool ends_with_start(const struct ledger_working_gaps *gaps, int64_t to_ns, uint32_t command)
+{
+	return gaps->recording && command < gaps->recording->command_count &&
+	       TARE_COMMAND(gaps->recording, command)->start_ns == to_ns;
+}
+
+// Where a gap lies. Returns 0 or -ENOMEM.
+static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_ns, uint32_t command,
                  struct ledger_kept_gap *kept)
 {
 	if (gaps->count % LEDGER_GAPS_A_BLOCK == 0) {
-		struct ledger_gap_block *block =
-		    TARE_ROOM_FOR(gaps->blocks, gaps->block_room, gaps->block_count);
-		if (!block)
+		uint32_t *first =
+		    TARE_ROOM_FOR(gaps->first_parts, gaps->block_room, gaps->block_count);
+		if (!first)
 			return -ENOMEM;
-		*block = (struct ledger_gap_block){ from_ns, (uint32_t)gaps->part_count };
+		*first = (uint32_t)gaps->part_count;
 		gaps->block_count++;
 	}
-	int64_t since_ns = from_ns - gaps->blocks[gaps->block_count - 1].from_ns;
-	if (since_ns >= 0 && since_ns < LEDGER_GAP_WIDE && to_ns - from_ns <= UINT32_MAX) {
-		kept->since_ns = (uint32_t)since_ns;
+	if (to_ns - from_ns < LEDGER_GAP_WIDE && ends_with_start(gaps, to_ns, command)) {
 		kept->length_ns = (uint32_t)(to_ns - from_ns);
+		kept->command = command;
 		return 0;
 	}
-	struct tare_run_span *wide = TARE_ROOM_FOR(gaps->wide, gaps->wide_room, gaps->wide_count);
+	struct ledger_wide_gap *wide = TARE_ROOM_FOR(gaps->wide, gaps->wide_room, gaps->wide_count);
 	if (!wide)
 		return -ENOMEM;
-	*wide = (struct tare_run_span){ from_ns, to_ns };
-	kept->since_ns = LEDGER_GAP_WIDE;
-	kept->length_ns = (uint32_t)gaps->wide_count++;
+	*wide = (struct ledger_wide_gap){ from_ns, to_ns, command };
+	kept->length_ns = LEDGER_GAP_WIDE;
+	kept->command = (uint32_t)gaps->wide_count++;
 	return 0;
 }
 
@@ -71,11 +77,10 @@ int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *
 			has |= left & -left;
 	bool one = __builtin_popcount(has) == 1 && !(has & changed) &&
 	           parts_ns[__builtin_ctz(has)] == gap->to_ns - gap->from_ns;
-	*added = (struct ledger_kept_gap){ .command = gap->command,
-		                           .has = has & 0x7fffff,
+	*added = (struct ledger_kept_gap){ .has = has & 0x7fffff,
 		                           .cause = gap->cause & 31,
 		                           .undivided = one };
-	if (place(gaps, gap->from_ns, gap->to_ns, added))
+	if (place(gaps, gap->from_ns, gap->to_ns, gap->command, added))
 		return -ENOMEM;
 	gaps->count++;
 	for (uint32_t left = one ? 0 : has; left; left &= left - 1)
@@ -92,7 +97,7 @@ static int append(struct ledger_working_gaps *gaps, const struct ledger_working_
 	if (!added)
 		return -ENOMEM;
 	*added = from->at[gap->index];
-	if (place(gaps, gap->from_ns, gap->to_ns, added))
+	if (place(gaps, gap->from_ns, gap->to_ns, gap->command, added))
 		return -ENOMEM;
 	gaps->count++;
 	for (uint32_t left = gap->undivided ? 0 : gap->has; left; left &= left - 1)
@@ -106,7 +111,7 @@ int ledger_working_keep(struct ledger_working_gaps *gaps,
                         bool (*wanted)(const void *context, const struct ledger_working_gap *gap),
                         const void *context)
 {
-	struct ledger_working_gaps kept = { 0 };
+	struct ledger_working_gaps kept = { .recording = gaps->recording };
 	size_t first = 0;
 	int code = 0;
 	for (; first < gaps->count; first++) {
@@ -129,7 +134,7 @@ int ledger_working_keep(struct ledger_working_gaps *gaps,
 void ledger_working_free_gaps(struct ledger_working_gaps *gaps)
 {
 	free(gaps->at);
-	free(gaps->blocks);
+	free(gaps->first_parts);
 	free(gaps->wide);
 	free(gaps->parts_ns);
 	*gaps = (struct ledger_working_gaps){ 0 };
@@ -153,7 +158,7 @@ int ledger_working_find(const struct tare_recording *recording, const struct tar
 	struct ledger_rows row = { .at = &working->ledger };
 	struct ledger_mark *marks = NULL;
 	int code = gaps ? 0 : -ENOMEM;
-	*working = (struct ledger_working){ .part = part };
+	*working = (struct ledger_working){ .part = part, .gaps.recording = recording };
 	of.from_ns = part.from_ns;
 	of.to_ns = part.to_ns;
 	if (!code)

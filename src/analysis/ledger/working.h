@@ -31,45 +31,56 @@ struct ledger_working_gap {
 };
 _Static_assert(TARE_LEDGER_CATEGORIES <= 23, "bits of struct ledger_working_gap");
 
-// How it is kept, as there may be as many as commands: against the first of its block. One that is
-// too far from that, or too long, is LEDGER_GAP_WIDE, and `length_ns` its index in `wide`.
+// How it is kept, as there may be as many as commands: it ends when its command starts. One that
+// does not, or is too long, is LEDGER_GAP_WIDE, and `command` its index in `wide`.
 enum { LEDGER_GAPS_A_BLOCK = 16 };
 #define LEDGER_GAP_WIDE UINT32_MAX
 struct ledger_kept_gap {
-	uint32_t since_ns, length_ns;
+	uint32_t length_ns;
 	uint32_t command;
 	LEDGER_GAP_BITS;
 };
-_Static_assert(sizeof(struct ledger_kept_gap) == 16, "docs/reading.md says what a gap takes");
-struct ledger_gap_block {
-	int64_t from_ns;     // of its first gap
-	uint32_t first_part; // of all of its gaps
+_Static_assert(sizeof(struct ledger_kept_gap) == 12, "docs/reading.md says what a gap takes");
+struct ledger_wide_gap {
+	int64_t from_ns, to_ns;
+	uint32_t command;
 };
 
 struct ledger_working_gaps {
-	struct ledger_kept_gap *at; // in the order of time; read them by ledger_gap_at
+	const struct tare_recording *recording; // whose commands end them
+	struct ledger_kept_gap *at;             // in the order of time; read them by ledger_gap_at
 	size_t count, room;
-	struct ledger_gap_block *blocks;
+	uint32_t *first_parts; // of the gaps of each block
 	size_t block_count, block_room;
-	struct tare_run_span *wide;
+	struct ledger_wide_gap *wide;
 	size_t wide_count, wide_room;
 	// those of the categories that each divided gap has, in their order; the sum is to - from
 	float *parts_ns;
 	size_t part_count, part_room;
 };
 
+// The command that ends it, without a copy of the rest.
+static inline uint32_t ledger_gap_command(const struct ledger_working_gaps *gaps, size_t index)
+{
+	const struct ledger_kept_gap *kept = &gaps->at[index];
+	return kept->length_ns == LEDGER_GAP_WIDE ? gaps->wide[kept->command].command
+	                                          : kept->command;
+}
 static inline struct ledger_working_gap ledger_gap_at(const struct ledger_working_gaps *gaps,
                                                       size_t index)
 {
 	const struct ledger_kept_gap *kept = &gaps->at[index];
-	struct ledger_working_gap gap = { .command = kept->command, .index = (uint32_t)index };
+	struct ledger_working_gap gap = { .index = (uint32_t)index };
 	gap.bits = kept->bits;
-	if (kept->since_ns == LEDGER_GAP_WIDE) {
-		gap.from_ns = gaps->wide[kept->length_ns].from_ns;
-		gap.to_ns = gaps->wide[kept->length_ns].to_ns;
+	if (kept->length_ns == LEDGER_GAP_WIDE) {
+		const struct ledger_wide_gap *wide = &gaps->wide[kept->command];
+		gap.from_ns = wide->from_ns;
+		gap.to_ns = wide->to_ns;
+		gap.command = wide->command;
 	} else {
-		gap.from_ns = gaps->blocks[index / LEDGER_GAPS_A_BLOCK].from_ns + kept->since_ns;
-		gap.to_ns = gap.from_ns + kept->length_ns;
+		gap.command = kept->command;
+		gap.to_ns = TARE_COMMAND(gaps->recording, kept->command)->start_ns;
+		gap.from_ns = gap.to_ns - kept->length_ns;
 	}
 	return gap;
 }
@@ -79,7 +90,7 @@ static inline float *ledger_gap_part(const struct ledger_working_gaps *gaps,
                                      enum tare_ledger_category category)
 {
 	size_t block = gap->index / LEDGER_GAPS_A_BLOCK;
-	uint32_t part = gaps->blocks[block].first_part;
+	uint32_t part = gaps->first_parts[block];
 	for (size_t i = block * LEDGER_GAPS_A_BLOCK; i < gap->index; i++)
 		part += gaps->at[i].undivided ? 0 : (uint32_t)__builtin_popcount(gaps->at[i].has);
 	return &gaps->parts_ns[part + (uint32_t)__builtin_popcount(

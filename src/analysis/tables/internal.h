@@ -66,6 +66,7 @@ struct tables_context {
 	// How long kernels ran on each device, and on the unknown one, where all_but_names;
 	// negative: it was not summed up yet
 	int64_t *kernel_ns;
+	double median_run_ns, median_call_ns; // tables_medians
 };
 
 // Which commands are another API's, within the call of a command that is the same work (twice.c):
@@ -255,6 +256,9 @@ struct tare_estimate tables_estimate_tell(const struct tables_estimate *estimate
 // The members of `coverage` about cost, from those that tables_coverage has filled.
 void tables_cost(const struct tables_context *context, struct tare_coverage *coverage);
 int tables_coverage(const struct tables_context *context, struct tare_coverage *coverage);
+// Fills the context's medians, NaN where there are none, which tables_summary needs; no ledger is
+// asked for them. Returns 0 or -ENOMEM.
+int tables_medians(struct tables_context *context);
 int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary);
 // As tare_working_part.
 struct tare_run_span tables_working_part(const struct tables_context *context);

@@ -168,33 +168,6 @@ static void sum_likes(const struct tare_commands *commands, const struct tare_li
 	note_times(&command, likes->enter_ns, likes->last_ns, sums, summary);
 }
 
-// Medians, because a few calls that compile a kernel would make any mean long: of the times on the
-// device, and of the calls.
-static int find_medians(const struct tables_context *context, struct tables_pace *pace)
-{
-	const struct tare_recording *recording = context->recording;
-	struct tare_lengths runs = { 0 }, calls = { 0 };
-	int code = 0;
-	for (size_t i = 0; i < recording->command_count && code == 0; i++) {
-		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
-		struct tables_span span = { 0, 0 };
-		bool timed = tables_timed(command, &span);
-		if (!tables_has_command_of_any_name(context, command) ||
-		    (pace->kernels && !tables_is_kernel(command)))
-			continue;
-		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE)
-			code = tare_lengths_add(&runs, span.to - span.from);
-		if (is_launch(command) && code == 0)
-			code =
-			    tare_lengths_add(&calls, issue_time(recording, command, timed, &span));
-	}
-	pace->median_run_ns = runs.count > 0 ? tare_lengths_quantile(&runs, 0.5) : NAN;
-	pace->median_call_ns = calls.count > 0 ? tare_lengths_quantile(&calls, 0.5) : NAN;
-	tare_lengths_free(&runs);
-	tare_lengths_free(&calls);
-	return code;
-}
-
 static void sum_all(const struct tables_context *context, struct sums *sums,
                     struct tables_pace *pace, struct tare_recorded_summary *summary)
 {
@@ -243,6 +216,41 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 		summary->working_to_ns = summary->working_from_ns;
 	pace->outside_before_ns = tables_length(view->from_ns, summary->working_from_ns);
 	pace->outside_after_ns = tables_length(summary->working_to_ns, view->to_ns);
+}
+
+// Medians, because a few calls that compile a kernel would make any mean long: of the times on the
+// device, and of the calls.
+static int find_medians(struct tables_context *context, bool kernels)
+{
+	const struct tare_recording *recording = context->recording;
+	struct tare_lengths runs = { 0 }, calls = { 0 };
+	int code = 0;
+	for (size_t i = 0; i < recording->command_count && code == 0; i++) {
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+		struct tables_span span = { 0, 0 };
+		bool timed = tables_timed(command, &span);
+		if (!tables_has_command_of_any_name(context, command) ||
+		    (kernels && !tables_is_kernel(command)))
+			continue;
+		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE)
+			code = tare_lengths_add(&runs, span.to - span.from);
+		if (is_launch(command) && code == 0)
+			code =
+			    tare_lengths_add(&calls, issue_time(recording, command, timed, &span));
+	}
+	context->median_run_ns = runs.count > 0 ? tare_lengths_quantile(&runs, 0.5) : NAN;
+	context->median_call_ns = calls.count > 0 ? tare_lengths_quantile(&calls, 0.5) : NAN;
+	tare_lengths_free(&runs);
+	tare_lengths_free(&calls);
+	return code;
+}
+
+int tables_medians(struct tables_context *context)
+{
+	struct tare_recorded_summary summary = { 0 };
+	struct tables_pace pace = { 0 };
+	sum_commands(context, &pace, &summary);
+	return find_medians(context, pace.kernels);
 }
 
 // The command of each kernel that was enqueued first; TARE_NO_INDEX: none.
@@ -382,15 +390,13 @@ int tables_summary(const struct tables_context *context, struct tare_recorded_su
 {
 	const struct tare_ledger *all = union_of(context->ledgers);
 	struct tables_pace pace = { .phase = context->view->phase != NULL };
-	int code;
 	summary->wall_ns = tare_view_ns(context->view);
 	summary->device_utilisation = summary->kernel_share = NAN;
 	summary->transfer_share = summary->exposed_transfer_share = NAN;
 	summary->cpu_utilisation = cpu_utilisation(context);
 	sum_commands(context, &pace, summary);
-	code = find_medians(context, &pace);
-	if (code != 0)
-		return code;
+	pace.median_run_ns = context->median_run_ns;
+	pace.median_call_ns = context->median_call_ns;
 	// Where nothing was timed the device's work is not nought but unknown.
 	if (all && pace.timed > 0)
 		find_shares(all, summary);

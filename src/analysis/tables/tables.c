@@ -180,6 +180,8 @@ static int begin(struct tare_tables_begun *begun, const struct tare_recording *r
 {
 	int code = tables_context_open(recording, view, NULL, &begun->context);
 	if (code == 0)
+		code = tables_medians(&begun->context);
+	if (code == 0)
 		code = tables_transfers(&begun->context, ceilings, ceiling_count, &begun->tables);
 	return code == 0 ? tables_tasks(&begun->context, &begun->tables) : code;
 }

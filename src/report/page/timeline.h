@@ -86,8 +86,8 @@ struct timeline_column {
 	const char *name;
 	bool byte; // u8; else integers, as varint or delta, whichever is shorter
 	const char *relative_to;
-	// The value in a row; TARE_NO_TIME: not known. Of a byte 0 to 255.
-	int64_t (*value)(const struct timeline *timeline, size_t row);
+	// The values of `count` rows from `from` on; TARE_NO_TIME: not known. Of a byte 0 to 255.
+	void (*values)(const struct timeline *timeline, size_t from, size_t count, int64_t *values);
 };
 
 enum { TIMELINE_COLUMNS = 28, TIMELINE_TABLES = 10 };

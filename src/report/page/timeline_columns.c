@@ -7,13 +7,15 @@
 // What the page's numbers hold exactly.
 #define MOST_MAGNITUDE (INT64_C(1) << 53)
 enum { NUMBER_BYTES = 8, UNKNOWN = 1, PIECE_BYTES = 4096 };
+// Rows whose values are asked for at once: those of all columns stay in the nearest cache.
+enum { BLOCK_ROWS = 128 };
 
-static bool is_storable(int64_t value)
+static inline bool is_storable(int64_t value)
 {
-	return value >= -MOST_MAGNITUDE && value <= MOST_MAGNITUDE;
+	return (uint64_t)value + MOST_MAGNITUDE <= 2 * (uint64_t)MOST_MAGNITUDE;
 }
 
-static size_t put_integer(int64_t value, unsigned char bytes[NUMBER_BYTES])
+static inline size_t put_integer(int64_t value, unsigned char *bytes)
 {
 	uint64_t magnitude = value < 0 ? (uint64_t)-value : (uint64_t)value;
 	uint64_t rest = magnitude >> 6;
@@ -26,12 +28,12 @@ static size_t put_integer(int64_t value, unsigned char bytes[NUMBER_BYTES])
 }
 
 // How many bytes put_integer makes of it.
-static size_t integer_bytes(int64_t value)
+static inline size_t integer_bytes(int64_t value)
 {
 	uint64_t magnitude = value < 0 ? (uint64_t)-value : (uint64_t)value;
-	uint64_t rest = magnitude >> 6;
 
-	return rest ? 1 + (size_t)(64 - __builtin_clzll(rest) + 6) / 7 : 1;
+	// 6 bits in the first byte, 7 in each other.
+	return (size_t)(64 - __builtin_clzll(magnitude | 1) + 7) / 7;
 }
 
 static const struct timeline_column *column_named(const struct timeline_table *table,
@@ -44,75 +46,107 @@ static const struct timeline_column *column_named(const struct timeline_table *t
 	return column;
 }
 
-// Goes along a column of integers.
-struct walk {
-	const struct timeline *timeline;
-	const struct timeline_column *column, *base;
-	int64_t previous;
-};
-
-static struct walk walk_begin(const struct timeline *timeline, const struct timeline_table *table,
-                              const struct timeline_column *column)
+// The values less those of the column they are relative to, NULL: none; TARE_NO_TIME where one is
+// not known, or too large.
+static void make_relative(int64_t *values, const int64_t *bases, size_t count)
 {
-	return (struct walk){ timeline, column,
-		              column->relative_to ? column_named(table, column->relative_to) : NULL,
-		              0 };
+	for (size_t i = 0; i < count; i++) {
+		bool known = is_storable(values[i]) && (!bases || is_storable(bases[i]));
+		int64_t value = known && bases ? values[i] - bases[i] : values[i];
+		values[i] = known && is_storable(value) ? value : TARE_NO_TIME;
+	}
 }
 
-// The value of a row less that of the column it is relative to; false: not known, or too large.
-static bool walk_value(const struct walk *walk, size_t row, int64_t *value)
+// What is stored of a value in a delta column; false: not known, or too large.
+static inline bool step(int64_t value, int64_t *previous, int64_t *delta)
 {
-	int64_t base = 0;
-
-	*value = walk->column->value(walk->timeline, row);
-	if (walk->base)
-		base = walk->base->value(walk->timeline, row);
-	if (!is_storable(*value) || !is_storable(base))
+	if (value == TARE_NO_TIME)
 		return false;
-	*value -= base;
-	return is_storable(*value);
-}
-
-// What is stored of it in a delta column; false: too large.
-static bool walk_step(struct walk *walk, int64_t value, int64_t *delta)
-{
-	*delta = value - walk->previous;
+	*delta = value - *previous;
 	if (!is_storable(*delta))
 		return false;
-	walk->previous = value;
+	*previous = value;
 	return true;
 }
 
-// How many bytes a row takes in a column of a type, with them.
-static size_t put_row(struct walk *walk, enum timeline_type type, size_t row,
-                      unsigned char bytes[NUMBER_BYTES])
-{
-	int64_t value;
-	bool known = walk_value(walk, row, &value);
+// The values of a column in some rows that follow each other.
+struct block {
+	size_t count;
+	bool constant; // all are the first, as most columns have it for long
+	int64_t values[BLOCK_ROWS];
+};
 
-	if (known && type == TIMELINE_DELTA)
-		known = walk_step(walk, value, &value);
-	if (known)
-		return put_integer(value, bytes);
-	bytes[0] = UNKNOWN;
-	return 1;
+static bool are_the_same(const int64_t values[BLOCK_ROWS])
+{
+	int64_t differing = 0;
+
+	for (size_t i = 0; i < BLOCK_ROWS; i++)
+		differing |= values[i] ^ values[0];
+	return differing == 0;
 }
 
-static void lay_out_integers(const struct timeline *timeline, const struct timeline_table *table,
-                             const struct timeline_column *column, struct timeline_layout *layout)
+// Of as many rows as there are from `row` on, or fit.
+static void read_block(const struct timeline *timeline, const struct timeline_table *table,
+                       const struct timeline_column *column, size_t row, size_t rows,
+                       struct block *block)
 {
-	struct walk walk = walk_begin(timeline, table, column);
+	int64_t bases[BLOCK_ROWS];
+
+	block->count = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
+	column->values(timeline, row, block->count, block->values);
+	for (size_t i = block->count; i < BLOCK_ROWS; i++)
+		block->values[i] = block->values[0];
+	block->constant = !column->relative_to && are_the_same(block->values);
+	if (column->relative_to)
+		column_named(table, column->relative_to)
+		    ->values(timeline, row, block->count, bases);
+	if (!column->byte)
+		make_relative(block->values, column->relative_to ? bases : NULL,
+		              block->constant ? 1 : block->count);
+}
+
+// How many bytes a column takes as either type.
+struct measured {
+	uint64_t plain_bytes, delta_bytes;
+	int64_t previous;
+};
+
+static void measure(struct measured *measured, const struct block *block)
+{
+	const int64_t *values = block->values;
+	int64_t previous = measured->previous, delta;
 	uint64_t plain_bytes = 0, delta_bytes = 0;
-	int64_t value, delta;
+	size_t count = block->constant ? 1 : block->count;
 
 	// One that is not known takes a byte.
-	for (size_t row = 0; row < layout->count; row++) {
-		bool known = walk_value(&walk, row, &value);
-		plain_bytes += known ? integer_bytes(value) : 1;
-		delta_bytes += known && walk_step(&walk, value, &delta) ? integer_bytes(delta) : 1;
+	for (size_t i = 0; i < count; i++) {
+		plain_bytes += values[i] != TARE_NO_TIME ? integer_bytes(values[i]) : 1;
+		delta_bytes += step(values[i], &previous, &delta) ? integer_bytes(delta) : 1;
 	}
-	layout->type = delta_bytes < plain_bytes ? TIMELINE_DELTA : TIMELINE_VARINT;
-	layout->bytes = layout->type == TIMELINE_DELTA ? delta_bytes : plain_bytes;
+	// As a difference the same again is 0.
+	if (block->constant) {
+		plain_bytes *= block->count;
+		delta_bytes += block->count - 1;
+	}
+	measured->plain_bytes += plain_bytes;
+	measured->delta_bytes += delta_bytes;
+	measured->previous = previous;
+}
+
+// Measures all columns of integers of a table, some rows of all of them at a time: the rows are
+// read once so.
+static void measure_table(const struct timeline *timeline, const struct timeline_table *table,
+                          size_t rows, struct measured measured[TIMELINE_COLUMNS])
+{
+	struct block block;
+
+	for (size_t row = 0; row < rows; row += BLOCK_ROWS)
+		for (size_t c = 0; c < TIMELINE_COLUMNS && table->columns[c].name; c++) {
+			if (table->columns[c].byte)
+				continue;
+			read_block(timeline, table, &table->columns[c], row, rows, &block);
+			measure(&measured[c], &block);
+		}
 }
 
 uint64_t timeline_lay_out(const struct timeline *timeline, timeline_layouts layouts)
@@ -121,51 +155,125 @@ uint64_t timeline_lay_out(const struct timeline *timeline, timeline_layouts layo
 
 	for (size_t t = 0; t < TIMELINE_TABLES; t++) {
 		const struct timeline_table *table = &timeline_tables[t];
+		struct measured measured[TIMELINE_COLUMNS] = { 0 };
+		size_t count = table->count(timeline);
+		measure_table(timeline, table, count, measured);
 		for (size_t c = 0; c < TIMELINE_COLUMNS && table->columns[c].name; c++) {
 			struct timeline_layout *layout = &layouts[t][c];
-			*layout = (struct timeline_layout){ .count = table->count(timeline) };
-			layout->bytes = layout->count;
-			if (!table->columns[c].byte)
-				lay_out_integers(timeline, table, &table->columns[c], layout);
-			layout->offset = offset;
+			uint64_t plain_bytes = measured[c].plain_bytes,
+			         delta_bytes = measured[c].delta_bytes;
+			*layout = (struct timeline_layout){ .offset = offset, .count = count };
+			if (table->columns[c].byte) {
+				layout->bytes = count;
+			} else {
+				bool delta = delta_bytes < plain_bytes;
+				layout->type = delta ? TIMELINE_DELTA : TIMELINE_VARINT;
+				layout->bytes = delta ? delta_bytes : plain_bytes;
+			}
 			offset += layout->bytes;
 		}
 	}
 	return offset;
 }
 
+// What is to be given on.
+struct piece {
+	bool (*take)(void *context, const void *bytes, size_t count);
+	void *context;
+	size_t used;
+	unsigned char bytes[PIECE_BYTES];
+};
+
+// Gives it on where there is no room for another number; false: to stop.
+static inline bool give_full(struct piece *piece)
+{
+	if (piece->used + NUMBER_BYTES < PIECE_BYTES)
+		return true;
+	bool more = piece->take(piece->context, piece->bytes, piece->used);
+	piece->used = 0;
+	return more;
+}
+
+static bool put_same(struct piece *piece, unsigned char byte, size_t count)
+{
+	while (count > 0) {
+		size_t room = PIECE_BYTES - NUMBER_BYTES - piece->used;
+		size_t some = count < room ? count : room;
+		memset(piece->bytes + piece->used, byte, some);
+		piece->used += some;
+		count -= some;
+		if (!give_full(piece))
+			return false;
+	}
+	return true;
+}
+
+static bool put_bytes(struct piece *piece, const struct block *block)
+{
+	if (block->constant)
+		return put_same(piece, (unsigned char)block->values[0], block->count);
+	for (size_t i = 0; i < block->count; i++) {
+		piece->bytes[piece->used++] = (unsigned char)block->values[i];
+		if (!give_full(piece))
+			return false;
+	}
+	return true;
+}
+
+// *previous: of the rows before; a delta column goes on from there.
+static bool put_integers(struct piece *piece, const struct block *block, bool delta,
+                         int64_t *previous)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		int64_t value = block->values[block->constant ? 0 : i];
+		bool known = delta ? step(value, previous, &value) : value != TARE_NO_TIME;
+		if (block->constant && (!known || integer_bytes(value) == 1) && (!delta || i > 0)) {
+			unsigned char byte = UNKNOWN;
+			if (known)
+				put_integer(value, &byte);
+			return put_same(piece, byte, block->count - i);
+		}
+		if (known)
+			piece->used += put_integer(value, piece->bytes + piece->used);
+		else
+			piece->bytes[piece->used++] = UNKNOWN;
+		if (!give_full(piece))
+			return false;
+	}
+	return true;
+}
+
 static bool write_column(const struct timeline *timeline, const struct timeline_table *table,
                          const struct timeline_column *column, const struct timeline_layout *layout,
-                         bool (*take)(void *context, const void *bytes, size_t count),
-                         void *context)
+                         struct piece *piece)
 {
-	struct walk walk = walk_begin(timeline, table, column);
-	unsigned char piece[PIECE_BYTES];
-	size_t used = 0;
+	struct block block;
+	int64_t previous = 0;
+	bool more = true;
 
-	for (size_t row = 0; row < layout->count; row++) {
-		if (column->byte)
-			piece[used++] = (unsigned char)column->value(timeline, row);
-		else
-			used += put_row(&walk, layout->type, row, piece + used);
-		if (used + NUMBER_BYTES < PIECE_BYTES)
-			continue;
-		if (!take(context, piece, used))
-			return false;
-		used = 0;
+	for (size_t row = 0; row < layout->count && more; row += BLOCK_ROWS) {
+		read_block(timeline, table, column, row, layout->count, &block);
+		more = column->byte
+		           ? put_bytes(piece, &block)
+		           : put_integers(piece, &block, layout->type == TIMELINE_DELTA, &previous);
 	}
-	return take(context, piece, used);
+	if (more)
+		more = piece->take(piece->context, piece->bytes, piece->used);
+	piece->used = 0;
+	return more;
 }
 
 void timeline_columns_write(const struct timeline *timeline, const timeline_layouts layouts,
                             bool (*take)(void *context, const void *bytes, size_t count),
                             void *context)
 {
+	struct piece piece = { .take = take, .context = context };
+
 	for (size_t t = 0; t < TIMELINE_TABLES; t++) {
 		const struct timeline_table *table = &timeline_tables[t];
 		for (size_t c = 0; c < TIMELINE_COLUMNS && table->columns[c].name; c++)
-			if (!write_column(timeline, table, &table->columns[c], &layouts[t][c], take,
-			                  context))
+			if (!write_column(timeline, table, &table->columns[c], &layouts[t][c],
+			                  &piece))
 				return;
 	}
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where slices lie, so that none covers another.
 #include "analysis/recording/intervals.h"
+#include "base/room.h"
 #include "report/page/timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 // ---- lanes: the lowest that is free
 
@@ -101,66 +103,107 @@ static uint64_t group_of(const struct placing *placing, uint32_t index)
 	       placing->timeline->engine[index];
 }
 
-static int compare_commands(const struct placing *placing, uint32_t a, uint32_t b)
-{
-	uint64_t group_a = group_of(placing, a), group_b = group_of(placing, b);
+// Commands that are in order already, to be merged with others: the first of them, and where the
+// next lie.
+struct run {
+	uint64_t group;
+	int64_t start_ns;
+	uint32_t index;
+	size_t next, end;
+};
 
-	if (group_a != group_b)
-		return group_a < group_b ? -1 : 1;
-	int64_t start_a_ns = TARE_COMMAND(placing->timeline->recording, a)->start_ns,
-	        start_b_ns = TARE_COMMAND(placing->timeline->recording, b)->start_ns;
-	if (start_a_ns != start_b_ns)
-		return start_a_ns < start_b_ns ? -1 : 1;
-	return a < b ? -1 : a > b;
+static bool is_before(const struct run *a, const struct run *b)
+{
+	if (a->group != b->group)
+		return a->group < b->group;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	return a->index < b->index;
 }
 
-// The end of what is in order from `at` on.
-static size_t run_end(const struct placing *placing, const uint32_t *order, size_t at, size_t count)
+static void set_first(const struct placing *placing, uint32_t index, struct run *run)
 {
-	while (++at < count && compare_commands(placing, order[at - 1], order[at]) <= 0)
-		;
-	return at;
+	run->group = group_of(placing, index);
+	run->start_ns = TARE_COMMAND(placing->timeline->recording, index)->start_ns;
+	run->index = index;
 }
 
-static void merge_two(const struct placing *placing, const uint32_t *from, size_t at, size_t middle,
-                      size_t end, uint32_t *to)
+// Moves the run at `at` of a heap, whose first comes first, down to where it belongs.
+static void sink(struct run *heap, size_t count, size_t at)
 {
-	size_t left = at, right = middle;
+	const struct run moved = heap[at];
 
-	while (left < middle && right < end)
-		to[at++] = compare_commands(placing, from[left], from[right]) <= 0 ? from[left++]
-		                                                                   : from[right++];
-	memcpy(to + at, from + left, (middle - left) * sizeof *to);
-	memcpy(to + at + (middle - left), from + right, (end - right) * sizeof *to);
+	for (size_t child; (child = 2 * at + 1) < count; at = child) {
+		if (child + 1 < count && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(&heap[child], &moved))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = moved;
 }
 
-// Merges neighbouring runs until there is one: they are few, about as many as queues. Returns 0 or
-// -ENOMEM.
+// Finds what is in order. Returns how many runs, or -ENOMEM. *runs is to be freed.
+static ssize_t find_runs(const struct placing *placing, const uint32_t *order, size_t count,
+                         struct run **runs)
+{
+	size_t found = 0, room = 0;
+	struct run last = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		struct run next = { .next = i + 1 };
+		set_first(placing, order[i], &next);
+		if (i == 0 || is_before(&next, &last)) {
+			struct run *run = TARE_ROOM_FOR(*runs, room, found);
+			if (!run)
+				return -ENOMEM;
+			if (found > 0)
+				run[-1].end = i;
+			*run = next;
+			found++;
+		}
+		last = next;
+	}
+	if (found > 0)
+		(*runs)[found - 1].end = count;
+	return (ssize_t)found;
+}
+
+static void merge_runs(const struct placing *placing, struct run *heap, size_t count,
+                       const uint32_t *order, uint32_t *merged)
+{
+	for (size_t i = count / 2; i-- > 0;)
+		sink(heap, count, i);
+	while (count > 0) {
+		*merged++ = heap->index;
+		if (heap->next < heap->end)
+			set_first(placing, order[heap->next++], heap);
+		else
+			*heap = heap[--count];
+		if (count > 0)
+			sink(heap, count, 0);
+	}
+}
+
+// Merges all runs at once: they are few, about as many as queues. Returns 0 or -ENOMEM.
 static int put_in_order(const struct placing *placing, uint32_t *order, size_t count)
 {
-	uint32_t *other, *from = order, *to;
-	size_t runs = 0;
+	struct run *runs = NULL;
+	uint32_t *merged = NULL;
+	ssize_t found = find_runs(placing, order, count, &runs);
+	int code = found < 0 ? -ENOMEM : 0;
 
-	if (run_end(placing, order, 0, count) >= count)
-		return 0;
-	to = other = malloc(count * sizeof *other);
-	if (!other)
-		return -ENOMEM;
-	do {
-		runs = 0;
-		for (size_t at = 0, end; at < count; at = end, runs++) {
-			size_t middle = run_end(placing, from, at, count);
-			end = middle < count ? run_end(placing, from, middle, count) : count;
-			merge_two(placing, from, at, middle, end, to);
-		}
-		uint32_t *merged = to;
-		to = from;
-		from = merged;
-	} while (runs > 1);
-	if (from != order)
-		memcpy(order, from, count * sizeof *order);
-	free(other);
-	return 0;
+	if (found > 1) {
+		merged = malloc(count * sizeof *merged);
+		code = merged ? 0 : -ENOMEM;
+	}
+	if (merged) {
+		merge_runs(placing, runs, (size_t)found, order, merged);
+		memcpy(order, merged, count * sizeof *order);
+	}
+	free(merged);
+	free(runs);
+	return code;
 }
 
 static int place_commands(struct placing *placing, uint32_t *order, size_t count,

@@ -42,12 +42,15 @@ ROWS(gap, TIMELINE_GAPS)
 
 // A function for a column: the expression may use `timeline`, `row`, the row's `index` and `it`.
 #define VALUE_OF(table, column, element, expression)                                               \
-	static int64_t table##_##column(const struct timeline *timeline, size_t row)               \
+	static void table##_##column(const struct timeline *timeline, size_t from, size_t count,   \
+	                             int64_t *values)                                              \
 	{                                                                                          \
-		const uint32_t index = table##_index(timeline, row);                               \
-		const __typeof__(*(element)) *it = (element);                                      \
-		(void)it;                                                                          \
-		return expression;                                                                 \
+		for (size_t row = from; row < from + count; row++) {                               \
+			const uint32_t index = table##_index(timeline, row);                       \
+			const __typeof__(*(element)) *it = (element);                              \
+			(void)it;                                                                  \
+			values[row - from] = expression;                                           \
+		}                                                                                  \
 	}
 
 #define VALUE(table, column, array, expression) VALUE_OF(table, column, &(array)[index], expression)
@@ -87,11 +90,9 @@ COMMAND(executed_by,
             : TARE_NO_TIME)
 
 // Which of the header's `links`.
-static int64_t command_link(const struct timeline *timeline, size_t row)
+static int64_t link_number(const struct tare_recording *recording, uint32_t index)
 {
-	const struct tare_recording *recording = timeline->recording;
-	const struct tare_recorded_link *link =
-	    tare_command_link(recording, command_index(timeline, row));
+	const struct tare_recorded_link *link = tare_command_link(recording, index);
 
 	return link ? (int64_t)(link - recording->links) : TARE_NO_TIME;
 }
@@ -100,30 +101,32 @@ COMMAND(lane, timeline->lane[index])
 COMMAND(engine, timeline->engine[index])
 COMMAND(engine_lane, timeline->engine_lane[index])
 
-static int64_t command_waits(const struct timeline *timeline, size_t row)
+static int64_t waits_from(const struct tare_recording *recording, size_t first)
 {
-	const struct tare_recording *recording = timeline->recording;
-	size_t first = TARE_COMMAND(recording, command_index(timeline, row))->first_wait, i = first;
+	size_t i = first;
 
 	while (i < recording->wait_count && !recording->waits[i].last)
 		i++;
 	return first < recording->wait_count ? (int64_t)(i - first + (i < recording->wait_count))
 	                                     : 0;
 }
+COMMAND(link, link_number(timeline->recording, index))
+COMMAND(waits, waits_from(timeline->recording, it->first_wait))
 
 static size_t wait_count(const struct timeline *timeline)
 {
 	return timeline->wait_count;
 }
 
-static int64_t wait_command(const struct timeline *timeline, size_t row)
+static uint32_t wait_index(const struct timeline *timeline, size_t row)
 {
-	uint32_t command = timeline->recording->waits[timeline->wait_at[row]].command;
-
-	return command < timeline->recording->command_count
-	           ? index_or_none(timeline->command_row[command])
-	           : TARE_NO_TIME;
+	return timeline->wait_at[row];
 }
+
+VALUE(wait, command, timeline->recording->waits,
+      it->command < timeline->recording->command_count
+          ? index_or_none(timeline->command_row[it->command])
+          : TARE_NO_TIME)
 
 #define CALL(column, expression) VALUE(call, column, timeline->recording->calls, expression)
 CALL(number, index)

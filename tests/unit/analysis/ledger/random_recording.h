@@ -29,6 +29,15 @@ static inline bool one_in(struct tare_random *random, uint64_t n)
 	return tare_random_below(random, n) == 0;
 }
 
+// Within another call, as a wait in the call of a copy.
+static void perhaps_within(struct tare_random *random, struct made *made, uint32_t thread,
+                           int64_t enter_ns, int64_t exit_ns)
+{
+	if (exit_ns > enter_ns + 2 && one_in(random, 4))
+		made_call(made, made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT),
+		                                enter_ns + below(random, 2), exit_ns - 1));
+}
+
 static inline void some_command(struct tare_random *random, struct made *made, uint32_t thread,
                                 int64_t enter_ns, int64_t exit_ns)
 {
@@ -56,6 +65,7 @@ static inline void some_command(struct tare_random *random, struct made *made, u
 		               ? MADE_NO_COMMAND
 		               : (uint32_t)below(random, (int64_t)made->recording.command_count);
 	made_waits(made, waits, count);
+	perhaps_within(random, made, thread, enter_ns, exit_ns);
 }
 
 static inline void some_call(struct tare_random *random, struct made *made, uint32_t thread,
@@ -70,9 +80,7 @@ static inline void some_call(struct tare_random *random, struct made *made, uint
 	if (one_in(random, 8))
 		call.flags = TARE_CALL_FAILED;
 	made_call(made, call);
-	if (exit_ns > enter_ns + 2 && one_in(random, 4))
-		made_call(made, made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT),
-		                                enter_ns + below(random, 2), exit_ns - 1));
+	perhaps_within(random, made, thread, enter_ns, exit_ns);
 }
 
 static inline void some_row(struct tare_random *random, struct made *made, uint32_t thread,
