@@ -16,7 +16,7 @@
 #define ITEMS 128u
 #define GROUP 16u
 #define SMALL_LAUNCHES 2000u
-enum { KEPT = 24 };
+enum { KEPT = 24, AGAIN_TURNS = 100, AGAIN_A_TURN = 10 };
 // What the host does before the first command, or behind the last, in pieces.
 enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 300000 };
 #define LIMIT_NS (60 * UINT64_C(1000000000))
@@ -32,6 +32,8 @@ static void *memory;                 // on the device, as much as AGAIN
 static char *host;                   // plain, on 4096 bytes, as much
 static bool raise_it, fix_it, keeps; // keeps: modules are made to be destroyed
 static ze_module_handle_t kept[KEPT];
+static ze_kernel_handle_t again[AGAIN_TURNS * AGAIN_A_TURN];
+static size_t again_count;
 // modules are to be, and were, built for so long before the first command
 static long build_us, built_us;
 // so many pieces are to be prepared before the first command; what it took until then
@@ -330,6 +332,19 @@ static void releases_in_loop(void)
 		check(zeModuleDestroy(kept[i]), "zeModuleDestroy");
 }
 
+// They are let go of at the end: releasing is another finding's.
+static void creations_in_loop(void)
+{
+	warm_up();
+	for (size_t i = 1; i <= AGAIN_TURNS; i++) {
+		run(200);
+		finish();
+		while (raise_it && again_count < i * AGAIN_A_TURN)
+			again[again_count++] = kernel_of(module, "steps");
+	}
+	warm_up();
+}
+
 static void idle_host_sleeps(void)
 {
 	warm_up();
@@ -515,6 +530,7 @@ static const struct {
 	{ "tear-down", tear_down },
 	{ "queries-in-loop", queries_in_loop },
 	{ "releases-in-loop", releases_in_loop },
+	{ "creations-in-loop", creations_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 	{ "transfers-dominate", transfers_dominate },
@@ -583,6 +599,8 @@ static void close_pair(void)
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");
 	check(zeCommandListDestroy(waiting), "zeCommandListDestroy");
 	check(zeKernelDestroy(kernel), "zeKernelDestroy");
+	while (again_count > 0)
+		check(zeKernelDestroy(again[--again_count]), "zeKernelDestroy");
 	check(zeModuleDestroy(module), "zeModuleDestroy");
 	free_memory(&device, DEVICE, memory);
 	free_memory(&device, HEAP, host);
