@@ -21,7 +21,9 @@
 
 #define QUEUES 3
 #define MOST_CHUNKS 64
-#define WORK_NS 5e8 // of the runs, where nobody says how many
+// Of the runs, where nobody says how many: so that half a second of work is recorded, though the
+// host sees each end late.
+#define WORK_NS 6e8
 #define MOST_RUNS 100000
 #define CHECKED 9973 // every so many items: the host must not become what the run is about
 

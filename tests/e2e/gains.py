@@ -114,7 +114,7 @@ UNDEFINED = {
 
 CHANGES = [
     *pairs("PoCL basic", "pairs_work", "many-short-kernels", "launch-bound", "slow-first-use", "idle-host-builds",
-           "idle-host-sleeps", "queries-in-loop"),
+           "idle-host-sleeps", "queries-in-loop", "creations-in-loop"),
     *pairs("PoCL basic", "pairs_work", "releases-in-loop", measure="device"),
     *pairs("PoCL basic", "pairs_work", "start-up-builds", "start-up-calls", measure="process"),
     *pairs("PoCL pthread", "pairs_work", "start-up-host", "tear-down", measure="process"),
@@ -131,7 +131,7 @@ CHANGES = [
     Change("many-short-kernels", "ze-cpu", "pairs_levelzero many-short-kernels raise",
            "pairs_levelzero many-short-kernels fixed", "device", bound=FLOOR),
     *pairs("ze-cpu", "pairs_levelzero", "launch-bound", "synchronous-launches", "list-rebuilt", "idle-host-computes",
-           "idle-host-waits", "synchronize-drains", "idle-host-builds", "idle-host-sleeps"),
+           "idle-host-waits", "synchronize-drains", "idle-host-builds", "idle-host-sleeps", "creations-in-loop"),
     *pairs("ze-cpu", "pairs_levelzero", "transfers-dominate", "small-transfers", "unaligned-transfers", measure="device"),
     *pairs("ze-cpu", "pairs_levelzero", "start-up-host", "tear-down", measure="process"),
     Change("host-polling", "ze-cpu", "pairs_levelzero host-polling raise", "pairs_levelzero host-polling fixed", "cpu"),

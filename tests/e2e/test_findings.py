@@ -141,3 +141,11 @@ def test_a_well_behaved_program_has_none(recorder):
         if not seen[-1]:
             break
     assert not seen[-1], seen
+
+
+@pytest.mark.parametrize("form", ["sequential", "concurrent"])
+def test_the_example_works_for_half_a_second(recorder, form):
+    """Whatever the device: a shorter one is mostly the clocks' error, and the driver's first launches."""
+    folder = recorder.record([EXAMPLES / "pipeline", form], name="half").folder
+    summary = recorder.report(folder)["summary"]
+    assert summary["working_to_ns"] - summary["working_from_ns"] >= 500_000_000

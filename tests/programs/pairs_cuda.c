@@ -241,6 +241,25 @@ static void releases_in_loop(void)
 	finish();
 }
 
+// They are let go of at the end: releasing is another finding's.
+static void creations_in_loop(void)
+{
+	static cu_event made[MADE_TURNS * MADE_A_TURN];
+	size_t count = 0;
+
+	warm_up();
+	for (size_t i = 1; i <= MADE_TURNS; i++) {
+		run(200);
+		finish();
+		while (raise_it && count < i * MADE_A_TURN)
+			DO(cuEventCreate, &made[count++], 0);
+	}
+	warm_up();
+	finish();
+	while (count > 0)
+		DO(cuEventDestroy_v2, made[--count]);
+}
+
 static void idle_host_sleeps(void)
 {
 	warm_up();
@@ -386,6 +405,7 @@ static const struct {
 	{ "tear-down", tear_down },
 	{ "queries-in-loop", queries_in_loop },
 	{ "releases-in-loop", releases_in_loop },
+	{ "creations-in-loop", creations_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 	{ "transfers-dominate", transfers_dominate },

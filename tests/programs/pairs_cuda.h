@@ -9,7 +9,7 @@
 
 #define MEGABYTE ((size_t)1 << 20)
 #define AGAIN (4 * MEGABYTE) // to change so much takes longer than a launch
-enum { ITEMS = 256, GROUP = 32, SMALL_LAUNCHES = 2000 };
+enum { ITEMS = 256, GROUP = 32, SMALL_LAUNCHES = 2000, MADE_TURNS = 100, MADE_A_TURN = 400 };
 // What the host does before the first command, or behind the last, in pieces.
 enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 300000 };
 

@@ -23,6 +23,8 @@ ze_module_handle_t kept[KEPT];
 long build_us, built_us;
 int prepared;
 long started_us;
+static ze_kernel_handle_t again[AGAIN_TURNS * AGAIN_A_TURN];
+static size_t again_count;
 
 static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
 {
@@ -273,6 +275,19 @@ static void releases_in_loop(void)
 		check(zeModuleDestroy(kept[i]), "zeModuleDestroy");
 }
 
+// They are let go of at the end: releasing is another finding's.
+static void creations_in_loop(void)
+{
+	warm_up();
+	for (size_t i = 1; i <= AGAIN_TURNS; i++) {
+		run(200);
+		finish();
+		while (raise_it && again_count < i * AGAIN_A_TURN)
+			again[again_count++] = kernel_of(module, "steps");
+	}
+	warm_up();
+}
+
 static void idle_host_sleeps(void)
 {
 	warm_up();
@@ -368,6 +383,7 @@ static const struct {
 	{ "tear-down", tear_down },
 	{ "queries-in-loop", queries_in_loop },
 	{ "releases-in-loop", releases_in_loop },
+	{ "creations-in-loop", creations_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 	{ "transfers-dominate", transfers_dominate },
@@ -436,6 +452,8 @@ static void close_pair(void)
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");
 	check(zeCommandListDestroy(waiting), "zeCommandListDestroy");
 	check(zeKernelDestroy(kernel), "zeKernelDestroy");
+	while (again_count > 0)
+		check(zeKernelDestroy(again[--again_count]), "zeKernelDestroy");
 	check(zeModuleDestroy(module), "zeModuleDestroy");
 	free_memory(&device, DEVICE, memory);
 	free_memory(&device, HEAP, host);

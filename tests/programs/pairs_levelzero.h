@@ -12,7 +12,7 @@
 #define ITEMS 128u
 #define GROUP 16u
 #define SMALL_LAUNCHES 2000u
-enum { KEPT = 24 };
+enum { KEPT = 24, AGAIN_TURNS = 100, AGAIN_A_TURN = 10 };
 // What the host does before the first command, or behind the last, in pieces.
 enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 300000 };
 #define LIMIT_NS (60 * UINT64_C(1000000000))

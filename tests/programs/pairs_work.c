@@ -16,7 +16,7 @@
 #define SMALL_LAUNCHES 2000
 #define SMALL_ITEMS 64
 #define MOST_ITEMS (SMALL_LAUNCHES * SMALL_ITEMS)
-enum { KEPT = 60 };
+enum { KEPT = 60, MADE_TURNS = 100, MADE_A_TURN = 400 };
 // What the host does before the first command, or behind the last, in pieces.
 enum { HOST_PIECES = 10, PIECE_US = 80000, PIECE_TURNS = 3000000 };
 
@@ -43,6 +43,7 @@ struct pair {
 	int prepared;
 	long started_us; // that it took until the first command
 	cl_program kept[KEPT];
+	cl_kernel made[MADE_TURNS * MADE_A_TURN];
 };
 
 static long now_us(void)
@@ -454,6 +455,25 @@ static void releases_in_loop(struct pair *pair)
 		check(clReleaseProgram(pair->kept[i]), "clReleaseProgram");
 }
 
+// They are let go of when the program ends: releasing is another finding's.
+static void creations_in_loop(struct pair *pair)
+{
+	size_t count = 0;
+	cl_int status;
+
+	warm_up(pair);
+	for (size_t i = 1; i <= MADE_TURNS; i++) {
+		run(pair, 1000);
+		finish(pair);
+		while (pair->raise && count < i * MADE_A_TURN) {
+			pair->made[count++] =
+			    clCreateKernel(pair->program.program, "spin", &status);
+			check(status, "clCreateKernel");
+		}
+	}
+	warm_up(pair);
+}
+
 static void host_polling(struct pair *pair)
 {
 	size_t items = 64, group = 16;
@@ -496,6 +516,7 @@ static const struct {
 	{ "tear-down", tear_down },
 	{ "queries-in-loop", queries_in_loop },
 	{ "releases-in-loop", releases_in_loop },
+	{ "creations-in-loop", creations_in_loop },
 	{ "idle-host-sleeps", idle_host_sleeps },
 	{ "host-polling", host_polling },
 };

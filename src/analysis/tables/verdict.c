@@ -15,8 +15,6 @@
 // An enqueue rarely comes without a call that sets an argument: its time counts so many times when
 // it is said whether a kernel is short.
 #define WITH_ARGUMENTS 2
-// No kernel is short that runs longer than this: what delays it is more than being issued.
-#define LONG_RUN_NS 100e3
 // What delays fewer commands is how the program and its device start up.
 #define FEWEST_ISSUED 10
 // What lies outside of the working part is worth a word from this part of it on.
@@ -100,22 +98,24 @@ static int64_t first_call_ns(const struct tare_ledger *working, const struct tab
 }
 
 // What issuing one command costs: the call, so many times, and the device's wait for what was
-// issued already.
+// issued already. What holds a command for longer than its call and its dispatch take together is
+// not its issuing: nobody has flushed, say.
 static double issue_ns(const struct tare_ledger *working, const struct tables_pace *pace,
                        double times)
 {
-	int64_t handing_over_ns = working->parts_ns[TARE_LEDGER_HELD] +
-	                          working->parts_ns[TARE_LEDGER_DISPATCH] -
-	                          first_dispatch_ns(working, pace);
-	double call_ns = isnan(pace->median_call_ns) ? 0 : pace->median_call_ns;
-	return times * call_ns + (double)handing_over_ns / (double)pace->issued;
+	double issued = (double)pace->issued;
+	double dispatch_ns =
+	    (double)(working->parts_ns[TARE_LEDGER_DISPATCH] - first_dispatch_ns(working, pace)) /
+	    issued;
+	double call_ns = times * (isnan(pace->median_call_ns) ? 0 : pace->median_call_ns);
+	double held_ns = (double)working->parts_ns[TARE_LEDGER_HELD] / issued;
+	return call_ns + dispatch_ns + fmin(held_ns, call_ns + dispatch_ns);
 }
 
+// Short is what runs for less than its issuing takes, however fast either is.
 static enum pace_kind kind_of(const struct tare_ledger *working, const struct tables_pace *pace)
 {
-	bool is_short = pace->issued > 0 && pace->median_run_ns < LONG_RUN_NS &&
-	                pace->median_run_ns < issue_ns(working, pace, WITH_ARGUMENTS);
-	if (!is_short)
+	if (pace->issued == 0 || !(pace->median_run_ns < issue_ns(working, pace, WITH_ARGUMENTS)))
 		return PACE_LONG;
 	return pace->issued < FEWEST_ISSUED ? PACE_START_UP : PACE_SHORT;
 }

@@ -16,8 +16,9 @@
 #define SLOWED 0.97
 // A stage alone may be so much longer than the bound before that needs a word.
 #define FASTER 1.03
-// Shorter operations may be done before the next one is issued.
-#define LONG_NS 50e3
+// Operations of fewer times what issuing them takes, as measured here, may be done before the next
+// one is on the device.
+#define LONG_TIMES 4
 // Chunks side by side below this share of the kernel alone: not only the ends of launches overlap.
 #define ROOM 0.9
 #define SENTENCE 600
@@ -329,39 +330,57 @@ static void say_slowing(const struct overlap_point *point, uint32_t mode, char *
 	    slowed == copies ? " (they share the link)" : "");
 }
 
-// Whether operations were long enough that they would have been seen side by side.
-static bool is_long(const struct overlap_point *point, uint32_t mode)
+// The shortest operation that would have been seen beside another one: by what it takes to append
+// it, until the device sees it and the host its end, and by the steps of the stamps. All of that is
+// measured; infinite where it was not.
+static double long_ns(const struct overlap *overlap)
 {
+	const struct tare_calibration *calibration =
+	    &overlap->points[overlap->balanced].calibration;
+	double step_ns = overlap->bench.stamped ? overlap->bench.step_ps / 1e3
+	                                        : (double)overlap->run->host_step_ns;
+
+	if (overlap->fitted_count == 0) // which is measured last
+		return INFINITY;
+	return LONG_TIMES * (calibration->issue_ns + calibration->finish_ns + step_ns);
+}
+
+// Whether operations were long enough that they would have been seen side by side.
+static bool is_long(const struct overlap *overlap, const struct overlap_point *point, uint32_t mode)
+{
+	double least_ns = long_ns(overlap);
+
 	for (int i = 0; i < TARE_STAGE_COUNT; i++)
-		if (mode >> i & 1 && point->modes.alone_ns[i] < LONG_NS)
+		if (mode >> i & 1 && point->modes.alone_ns[i] < least_ns)
 			return false;
 	return true;
 }
 
-static bool all_are_long(const struct overlap_point *point,
+static bool all_are_long(const struct overlap *overlap, const struct overlap_point *point,
                          const struct tare_engines_revealed *revealed)
 {
 	for (size_t i = 0; i < revealed->apart_count; i++)
-		if (!is_long(point, revealed->apart[i]))
+		if (!is_long(overlap, point, revealed->apart[i]))
 			return false;
 	return revealed->apart_count > 0;
 }
 
 // Pairs that the search could have used, had they ever run at one moment.
-static bool say_apart(const struct overlap_point *point,
+static bool say_apart(const struct overlap *overlap, const struct overlap_point *point,
                       const struct tare_engines_revealed *revealed, char *sentence)
 {
 	for (size_t i = 0; i < revealed->apart_count; i++) {
 		say(sentence, "%s", i ? "; " : "");
 		say_stages(revealed->apart[i], sentence);
-		say(sentence, is_long(point, revealed->apart[i])
+		say(sentence, is_long(overlap, point, revealed->apart[i])
 		                  ? " never run at one moment: one engine serves both"
 		                  : " were never seen at one moment");
 	}
 	return revealed->apart_count > 0;
 }
 
-static void say_limit(const struct overlap_point *point, char *sentence)
+static void say_limit(const struct overlap *overlap, const struct overlap_point *point,
+                      char *sentence)
 {
 	struct tare_engines_revealed revealed;
 	double longest = tare_overlap_stage_ns(&point->modes, point->bound.longest);
@@ -373,7 +392,7 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 	tare_engines_reveal(&point->modes, &revealed);
 	if (revealed.count <= 1) {
 		say(sentence, "%s",
-		    all_are_long(point, &revealed)
+		    all_are_long(overlap, point, &revealed)
 		        ? "nothing runs beside anything else: one engine does it all"
 		        : "no two stages were seen at work at one moment");
 		return;
@@ -394,7 +413,7 @@ static void say_limit(const struct overlap_point *point, char *sentence)
 		    beside ? " with launches side by side" : "");
 		return;
 	}
-	said = say_apart(point, &revealed, sentence);
+	said = say_apart(overlap, point, &revealed, sentence);
 	if (slowing) {
 		say(sentence, "%s", said ? "; " : "");
 		say_slowing(point, slowing, sentence);
@@ -434,7 +453,7 @@ static void conclude_limit(struct overlap *overlap)
 			                     "What limits it is not known: %s.", point->unbounded);
 		return;
 	}
-	say_limit(point, sentence);
+	say_limit(overlap, point, sentence);
 	say(sentence, ".");
 	say_side_by_side(point, sentence);
 	if (point->best.present && point->best_schedule.chunks > 1) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls between kernels that do no work for them: queries, and releases of objects.
+// Calls between kernels that do no work for them: queries, and making and releasing objects.
 #include "analysis/findings/execution/internal.h"
 
+#include "base/cleanup.h"
 #include "base/units.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 // Between so many kernels at least, or it is no loop.
 #define FEWEST 16
@@ -15,6 +18,7 @@ struct loop_calls {
 	const char *id;
 	uint32_t role;
 	enum tare_ledger_category category;
+	bool among_others; // which other calls have, too
 	const char *title; // takes how many, the function and percent
 	const char *advice;
 };
@@ -24,7 +28,9 @@ struct found {
 	double ns;
 	uint32_t function; // where most of the time went
 	double function_ns;
-	int64_t first_ns, last_ns; // of the kernels
+	int64_t first_ns, last_ns;   // of the kernels
+	struct tare_run_span *spans; // of the calls, as they were entered; NULL: not asked for
+	size_t span_count;
 };
 
 static bool is_kernel_of_view(const struct evaluation *evaluation,
@@ -43,17 +49,21 @@ static void take_call(struct finding_draft *draft, uint32_t index, struct found 
 		found->function_ns = (double)call->inside_ns;
 		found->function = call->function;
 	}
+	if (found->spans)
+		found->spans[found->span_count++] =
+		    (struct tare_run_span){ call->enter_ns, call->exit_ns };
 	finding_claim(draft, call->enter_ns, call->exit_ns);
 	finding_saw_call(draft, index, call->enter_ns, call->exit_ns, call->inside_ns);
 }
 
-// Calls and commands are both in the order of time.
+// Calls and commands are both in the order of time. `spans` has room for all calls, or is NULL.
 static struct found find_calls(const struct evaluation *evaluation, uint32_t role,
-                               struct finding_draft *draft)
+                               struct tare_run_span *spans, struct finding_draft *draft)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	const struct evaluation_kernels *kernels = &evaluation->kernels;
 	struct found found = { .function = TARE_NO_INDEX,
+		               .spans = spans,
 		               .first_ns = kernels->count ? kernels->first_ns : INT64_MAX,
 		               .last_ns = kernels->count ? kernels->last_ns : INT64_MIN };
 	size_t command = 0;
@@ -76,6 +86,7 @@ static struct found find_calls(const struct evaluation *evaluation, uint32_t rol
 		take_call(draft, (uint32_t)i, &found);
 	}
 	found.before += pending;
+	found.span_count = tare_spans_unite(found.spans, found.span_count);
 	return found;
 }
 
@@ -84,11 +95,15 @@ static struct gap_sum idle_in(const struct evaluation *evaluation, const struct 
                               const struct found *found)
 {
 	struct gap_sum sum = { 0 };
+	size_t first = 0;
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		if (!evaluation_gap_has(evaluation, i, calls->category))
 			continue;
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, calls->category);
+		if (calls->among_others)
+			part_ns = fmin(part_ns, evaluation_within_gap(gap, found->spans,
+			                                              found->span_count, &first));
 		if (part_ns > 0 && gap->from_ns >= found->first_ns &&
 		    gap->from_ns <= found->last_ns)
 			evaluation_add_part(evaluation, TARE_NO_INDEX, gap, part_ns, &sum);
@@ -96,13 +111,33 @@ static struct gap_sum idle_in(const struct evaluation *evaluation, const struct 
 	return sum;
 }
 
+// Without what recording takes of it: nobody saves that. Of CUDA what CUPTI takes inside the calls
+// is in it, and nobody knows how much.
+static void saved_in_calls(const struct evaluation *evaluation, const struct found *found,
+                           const struct gap_sum *sum, struct finding_draft *draft)
+{
+	bool known = evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
+	double idle = found->ns > 0 ? fmin(1, sum->ns / found->ns) : 0;
+	double recorder_ns = idle * (double)found->calls * (double)evaluation->call_cost_ps / 1e3;
+	finding_cost(draft, known ? fmax(0, sum->low_ns - recorder_ns) : 0,
+	             fmax(0, sum->ns - (known ? recorder_ns : 0)),
+	             fmin(sum->high_ns, fmax(sum->ns, found->ns)));
+}
+
 static int evaluate_calls(struct evaluation *evaluation, const struct loop_calls *calls)
 {
 	const struct tare_recording *recording = evaluation->recording;
 	struct finding_draft draft;
 	char inside[TARE_UNIT_TEXT], idle[TARE_UNIT_TEXT];
+	if (!finding_may_matter(evaluation, (double)evaluation->ledger.parts_ns[calls->category],
+	                        SHARE))
+		return 0;
+	TARE_FREE struct tare_run_span *spans =
+	    calls->among_others ? calloc(recording->call_count + 1, sizeof *spans) : NULL;
+	if (calls->among_others && !spans)
+		return -ENOMEM;
 	finding_begin(evaluation, &draft, calls->id);
-	struct found found = find_calls(evaluation, calls->role, &draft);
+	struct found found = find_calls(evaluation, calls->role, spans, &draft);
 	struct gap_sum sum = idle_in(evaluation, calls, &found);
 	if (found.before < FEWEST || !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
 	                                              evaluation_edges(evaluation, sum.gaps),
@@ -124,7 +159,7 @@ static int evaluate_calls(struct evaluation *evaluation, const struct loop_calls
 	finding_figure(&draft, "calls", (double)found.calls, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
-	finding_cost(&draft, sum.low_ns, sum.ns, fmin(sum.high_ns, fmax(sum.ns, found.ns)));
+	saved_in_calls(evaluation, &found, &sum, &draft);
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	return finding_raise(&draft);
 }
@@ -155,6 +190,23 @@ int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *e
 		         "the working part for that",
 		.advice = "Make such objects once and use them again, or release them when the "
 		          "work is done",
+	};
+	(void)error;
+	return evaluate_calls(evaluation, &calls);
+}
+
+int finding_creations_in_loop(struct evaluation *evaluation, struct tare_error *error)
+{
+	static const struct loop_calls calls = {
+		.id = "creations-in-loop",
+		.role = TARE_ROLE_CREATE,
+		.category = TARE_LEDGER_API,
+		.among_others = true,
+		.title = "%llu objects that are no memory are made between kernels, most of the "
+		         "time in %s: the device is idle %.1f %% of the working part for that",
+		.advice =
+		    "Make kernels, queues, lists and events once before the loop and use them "
+		    "again",
 	};
 	(void)error;
 	return evaluate_calls(evaluation, &calls);

@@ -42,6 +42,7 @@ int finding_tear_down(struct evaluation *evaluation, struct tare_error *error);
 // calls.c
 int finding_queries_in_loop(struct evaluation *evaluation, struct tare_error *error);
 int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *error);
+int finding_creations_in_loop(struct evaluation *evaluation, struct tare_error *error);
 
 // graph.c
 // What `tare latency` measured of the device; NULL: it is none of CUDA's, or nothing is kept.

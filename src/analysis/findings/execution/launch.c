@@ -28,8 +28,8 @@
 // A graph is not advised for less of it.
 #define LITTLE_SAVED 0.1
 
-// Calls beside launches that put something into a queue which gives the device nothing to do:
-// events, markers, barriers. In order and disjoint.
+// Calls beside launches that put something into a queue which gives the device nothing to do
+// (events, markers, barriers), or that make an object. In order and disjoint.
 struct beside {
 	struct tare_run_span *spans;
 	size_t count, first; // first: evaluation_within_gap's
@@ -61,7 +61,7 @@ static int find_beside(const struct evaluation *evaluation, struct beside *besid
 				add_span(beside, command->enter_ns, command->exit_ns);
 		} else {
 			k++;
-			if (call->role == TARE_ROLE_COMMAND)
+			if (call->role == TARE_ROLE_COMMAND || call->role == TARE_ROLE_CREATE)
 				add_span(beside, call->enter_ns, call->exit_ns);
 		}
 	}

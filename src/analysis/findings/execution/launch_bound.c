@@ -186,7 +186,8 @@ int finding_launch_bound(struct evaluation *evaluation, struct tare_error *error
 	finding_begin(evaluation, &draft, "launch-bound");
 	double explained_ns = found_ns(evaluation, "many-short-kernels") +
 	                      found_ns(evaluation, "synchronous-launches") +
-	                      found_ns(evaluation, "synchronize-drains");
+	                      found_ns(evaluation, "synchronize-drains") +
+	                      found_ns(evaluation, "creations-in-loop");
 	sum_bound(evaluation, issues, issued, &draft, &bound);
 	if (bound.runs < FEWEST || (double)sum->gaps < RAN_OUT * (double)bound.runs ||
 	    explained_ns > EXPLAINED * sum->ns ||

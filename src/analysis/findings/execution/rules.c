@@ -52,9 +52,16 @@ const struct finding_rule finding_rules_work[] = {
 	    PAIR("many-short-kernels") },
 	  FINDING_NEEDS_TIMES,
 	  finding_many_short_kernels },
+	{ { "creations-in-loop", "objects that are no memory are made between kernels",
+	    "before 16 kernels; 5 % of the working part",
+	    "idle: host in API calls, of it those that create, without what recording takes of it; "
+	    "CUDA: 0 to all of it",
+	    PAIR("creations-in-loop") },
+	  FINDING_NEEDS_TIMES,
+	  finding_creations_in_loop },
 	{ { "launch-bound", "the device runs out of work because the host is inside the API",
 	    "100 commands, before half of them; 10 % of the working part; many-short-kernels, "
-	    "synchronous-launches and synchronize-drains not half of it",
+	    "synchronous-launches, synchronize-drains and creations-in-loop not half of it",
 	    "idle: host in API calls, without what recording takes of it; low: half of that, or "
 	    "what a graph saves of launches where that was measured; high: with it, or with the "
 	    "host's computing between the calls, no more than they take. "
@@ -159,12 +166,15 @@ const struct finding_rule finding_rules_work[] = {
 	  FINDING_NEEDS_RUN,
 	  finding_tear_down },
 	{ { "queries-in-loop", "the host asks between kernels for what it could know",
-	    "before 16 kernels; 5 % of the working part", "idle: host was in queries",
+	    "before 16 kernels; 5 % of the working part",
+	    "idle: host was in queries, without what recording takes of it; CUDA: 0 to all of it",
 	    PAIR("queries-in-loop") },
 	  FINDING_NEEDS_TIMES,
 	  finding_queries_in_loop },
 	{ { "releases-in-loop", "objects that are no memory are released between kernels",
-	    "before 16 kernels; 5 % of the working part", "idle: host was releasing objects",
+	    "before 16 kernels; 5 % of the working part",
+	    "idle: host was releasing objects, without what recording takes of it; CUDA: 0 to all "
+	    "of it",
 	    PAIR("releases-in-loop") },
 	  FINDING_NEEDS_TIMES,
 	  finding_releases_in_loop },

@@ -13,6 +13,10 @@ int finding_build_in_loop(struct evaluation *evaluation, struct tare_error *erro
 // modules do, cost no more than: the working part beyond what its work takes at least. *most_ns is
 // INFINITY where no such call was made.
 int finding_stall_most_ns(const struct evaluation *evaluation, uint8_t role, double *most_ns);
+// usual.c: of the idle gaps between two times what is more than twice the median of those before
+// commands of the same effect. Returns 0 or -ENOMEM.
+int finding_unusual_idle_ns(const struct evaluation *evaluation, int64_t from_ns, int64_t to_ns,
+                            double *ns);
 // managed.c
 int finding_managed_memory(struct evaluation *evaluation, struct tare_error *error);
 // transfers.c

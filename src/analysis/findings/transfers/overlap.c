@@ -294,9 +294,12 @@ static int evaluate_gain(struct evaluation *evaluation, const struct tare_overla
 	struct finding_draft draft;
 	struct issue issue;
 	double measured_ns = (double)gain->measured_ns, saved_ns = measured_ns - gain->predicted_ns;
+	double unusual_ns;
 	if (gain->beside == TARE_TOGETHER_APART || saved_ns < LEAST_GAIN * measured_ns)
 		return 0;
 	int code = look(evaluation, gain, &issue);
+	if (!code)
+		code = finding_unusual_idle_ns(evaluation, gain->from_ns, gain->to_ns, &unusual_ns);
 	enum apart apart = code ? APART_NOT : apart_of(&issue, gain->chunks);
 	if (apart == APART_NOT || !finding_matters(evaluation, gain->device, saved_ns, 2,
 	                                           3 * gain->chunks, issue.waits, FINDING_SHARE))
@@ -317,7 +320,8 @@ static int evaluate_gain(struct evaluation *evaluation, const struct tare_overla
 	double most_ns = measured_ns - gain->predicted_low_ns;
 	if (apart == APART_STAGES)
 		add_faster_copies(gain, &saved_ns, &most_ns);
-	finding_cost(&draft, measured_ns - gain->predicted_high_ns, saved_ns, most_ns);
+	finding_cost(&draft, fmax(0, measured_ns - gain->predicted_high_ns - unusual_ns), saved_ns,
+	             most_ns);
 	draft.finding.modelled = true;
 	draft.finding.device = gain->device;
 	if (apart == APART_CONNECTION)

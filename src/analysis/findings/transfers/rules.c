@@ -23,7 +23,9 @@ const struct finding_rule finding_rules_transfers[] = {
 	{ { "overlap-missed", "chunks of copy, kernel, copy, and the host waits for each",
 	    "3 chunks; a gain of 5 % of their time and 1 % of the working part; copies not hidden "
 	    "for 10 % of their time",
-	    "measured time − time predicted by the overlap model, a range", FORM("sequential") },
+	    "measured time − time predicted by the overlap model, a range; low: without idle time "
+	    "beyond twice what is usual before a command of its kind",
+	    FORM("sequential") },
 	  FINDING_NEEDS_TIMES,
 	  finding_overlap },
 	{ { "single-queue",

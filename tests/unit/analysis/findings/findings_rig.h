@@ -34,28 +34,28 @@ struct script {
 	bool wait;                    // for each launch, without any of the last four, too
 	// each launch waits for its kernel and returns so long after its end
 	int64_t return_ns;
-	int64_t poll_ns;                     // asks that often instead of waiting
-	uint32_t poll_launches;              // and for so many launches only; 0: all
-	bool poll_half;                      // and has a CPU for half of that time
-	uint32_t api_every;                  // calls before every so many launches; 0: all
-	int64_t first_run_ns;                // beside run_ns, of each kernel's first launch
-	int64_t build_ns;                    // between a first transfer and the first kernel
-	int64_t later_build_ns;              // between two kernels
-	int64_t start_build_ns;              // before the first command
-	int64_t start_call_ns, start_own_ns; // in a call, and without, before the first command
-	int64_t start_off_ns;                // off the CPU before the first command
-	uint32_t start_calls;                // so many such; 0: 1
-	int64_t end_release_ns, end_own_ns;  // in a release, and without, behind the last one
-	bool native;                         // what is built was built before
-	int64_t query_ns, release_ns;        // in such calls before each launch
-	int64_t stalled_ns;                  // calls waited for the recorder
-	double growth;                       // of run_ns from the first to the last
-	uint32_t dimensions;                 // 0: 1
-	uint64_t global[2], local[2];        // global 0: 6400 × 64 items in groups of 64
+	int64_t poll_ns;                         // asks that often instead of waiting
+	uint32_t poll_launches;                  // and for so many launches only; 0: all
+	bool poll_half;                          // and has a CPU for half of that time
+	uint32_t api_every;                      // calls before every so many launches; 0: all
+	int64_t first_run_ns;                    // beside run_ns, of each kernel's first launch
+	int64_t build_ns;                        // between a first transfer and the first kernel
+	int64_t later_build_ns;                  // between two kernels
+	int64_t start_build_ns;                  // before the first command
+	int64_t start_call_ns, start_own_ns;     // in a call, and without, before the first command
+	int64_t start_off_ns;                    // off the CPU before the first command
+	uint32_t start_calls;                    // so many such; 0: 1
+	int64_t end_release_ns, end_own_ns;      // in a release, and without, behind the last one
+	bool native;                             // what is built was built before
+	int64_t query_ns, release_ns, create_ns; // in such calls before each launch
+	int64_t stalled_ns;                      // calls waited for the recorder
+	double growth;                           // of run_ns from the first to the last
+	uint32_t dimensions;                     // 0: 1
+	uint64_t global[2], local[2];            // global 0: 6400 × 64 items in groups of 64
 	uint64_t units, multiple, local_bytes, group_limit;
 	bool no_facts, left_to_runtime;
 	int64_t residual_ns;
-	int64_t command_cost_ns; // of recording
+	int64_t command_cost_ns, call_cost_ns; // of recording
 	bool not_calibrated, untimed;
 	bool cuda; // the queue is a stream
 	bool cpu;  // the device is one
@@ -170,8 +170,10 @@ static void play(struct scene *scene)
 			call(scene, TARE_ROLE_QUERY, script->query_ns);
 		if (script->release_ns > 0)
 			call(scene, TARE_ROLE_RELEASE, script->release_ns);
+		if (script->create_ns > 0)
+			call(scene, TARE_ROLE_CREATE, script->create_ns);
 		if (script->api_ns > 0 && (script->api_every == 0 || i % script->api_every == 0))
-			call(scene, TARE_ROLE_CREATE, script->api_ns);
+			call(scene, TARE_ROLE_OTHER, script->api_ns);
 		enqueue(scene, TARE_KIND_KERNEL, i % kinds,
 		        script->dispatch_ns + (i < kinds ? script->first_ns : 0),
 		        run_ns + (i < kinds ? script->first_run_ns : 0) +
@@ -224,6 +226,7 @@ static void describe(struct scene *scene)
 	scene->made->processes[0].stalled_ns = script->stalled_ns;
 	scene->made->processes[0].self_cost_ps =
 	    script->not_calibrated ? 0 : 1000 * script->command_cost_ns + 1;
+	scene->made->processes[0].self_call_cost_ps = 1000 * script->call_cost_ns;
 }
 
 static void find(struct scene *scene)

@@ -87,6 +87,57 @@ static void the_gain_is_the_models(void **state)
 	free(made);
 }
 
+static int64_t later(int64_t at_ns, int64_t from_ns, int64_t by_ns)
+{
+	return at_ns != TARE_NO_TIME && at_ns >= from_ns ? at_ns + by_ns : at_ns;
+}
+
+// All that begins at a time or later does so much later.
+static void delay(struct made *made, int64_t from_ns, int64_t by_ns)
+{
+	for (size_t i = 0; i < made->recording.command_count; i++) {
+		struct tare_recorded_command *c = &made->commands[i];
+		c->enter_ns = later(c->enter_ns, from_ns, by_ns);
+		c->exit_ns = later(c->exit_ns, from_ns, by_ns);
+		c->submitted_ns = later(c->submitted_ns, from_ns, by_ns);
+		c->start_ns = later(c->start_ns, from_ns, by_ns);
+		c->end_ns = later(c->end_ns, from_ns, by_ns);
+	}
+	for (size_t i = 0; i < made->recording.call_count; i++) {
+		made->calls[i].enter_ns = later(made->calls[i].enter_ns, from_ns, by_ns);
+		made->calls[i].exit_ns = later(made->calls[i].exit_ns, from_ns, by_ns);
+	}
+	made->recording.end_ns += by_ns;
+	made->processes[0].end_ns = later(made->processes[0].end_ns, from_ns, by_ns);
+}
+
+// That others kept the host from its work once is not promised for sure.
+static void one_long_gap_is_not_promised(void **state)
+{
+	const struct rig_pipeline pipeline = { .form = RIG_SEQUENTIAL,
+		                               .chunks = 16,
+		                               .in_ns = 300000,
+		                               .work_ns = 300000,
+		                               .out_ns = 300000 };
+	const int64_t by_ns = 3000000;
+	int64_t low_ns[2], high_ns[2], measured_ns;
+	(void)state;
+	for (int once = 0; once < 2; once++) {
+		struct made *made = rig_run(&pipeline, &measured_ns);
+		if (once)
+			delay(made, made->commands[24].enter_ns, by_ns);
+		struct tare_findings findings = evaluate(made);
+		const struct tare_finding *finding = find(&findings, "overlap-missed");
+		assert_non_null(finding);
+		low_ns[once] = finding->cost_low_ns;
+		high_ns[once] = finding->cost_high_ns;
+		tare_findings_free(&findings);
+		free(made);
+	}
+	assert_true(high_ns[1] - high_ns[0] > by_ns * 9 / 10);
+	assert_true(low_ns[1] - low_ns[0] < by_ns / 10);
+}
+
 // The queues are CUDA's streams. With `legacy` kernels are in its legacy default stream (the rig's
 // last queue) and copies in others, as they run one after another in one queue: each waits for the
 // one before.
@@ -423,6 +474,7 @@ int main(void)
 		cmocka_unit_test(what_is_built_costs_until_it_first_runs),
 		cmocka_unit_test(each_form_raises_its_own_finding_at_any_speed),
 		cmocka_unit_test(the_gain_is_the_models),
+		cmocka_unit_test(one_long_gap_is_not_promised),
 		cmocka_unit_test(what_keeps_cudas_chunks_apart_is_called_by_its_name),
 		cmocka_unit_test(streams_of_one_connection_are_one_queue),
 		cmocka_unit_test(streams_that_do_not_wait_are_not_blamed),
