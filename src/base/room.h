@@ -11,13 +11,15 @@
 
 // Asks the system to keep a large array that was just allocated in large pages, as far as it fills
 // them: a walk over millions of rows then looks up few addresses. Nothing is lost if it does not.
+// The system is asked for all of the array: a mapping of which a part is another kind cannot be
+// moved, and realloc would copy it.
 static inline void tare_in_large_pages(void *array, size_t bytes)
 {
-	const uintptr_t page = UINT64_C(2) << 20;
-	uintptr_t from = ((uintptr_t)array + page - 1) / page * page;
-	uintptr_t to = ((uintptr_t)array + bytes) / page * page;
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)array / page * page;
+	uintptr_t to = ((uintptr_t)array + bytes + page - 1) / page * page;
 
-	if (array && bytes >= 4 * page && from < to)
+	if (array && bytes >= UINT64_C(8) << 20)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 

@@ -105,14 +105,14 @@ static uint64_t group_of(const struct placing *placing, uint32_t index)
 
 // Commands that are in order already, to be merged with others: the first of them, and where the
 // next lie.
-struct run {
+struct ordered_run {
 	uint64_t group;
 	int64_t start_ns;
 	uint32_t index;
 	size_t next, end;
 };
 
-static bool is_before(const struct run *a, const struct run *b)
+static bool is_before(const struct ordered_run *a, const struct ordered_run *b)
 {
 	if (a->group != b->group)
 		return a->group < b->group;
@@ -121,7 +121,7 @@ static bool is_before(const struct run *a, const struct run *b)
 	return a->index < b->index;
 }
 
-static void set_first(const struct placing *placing, uint32_t index, struct run *run)
+static void set_first(const struct placing *placing, uint32_t index, struct ordered_run *run)
 {
 	run->group = group_of(placing, index);
 	run->start_ns = TARE_COMMAND(placing->timeline->recording, index)->start_ns;
@@ -129,9 +129,9 @@ static void set_first(const struct placing *placing, uint32_t index, struct run 
 }
 
 // Moves the run at `at` of a heap, whose first comes first, down to where it belongs.
-static void sink(struct run *heap, size_t count, size_t at)
+static void sink(struct ordered_run *heap, size_t count, size_t at)
 {
-	const struct run moved = heap[at];
+	const struct ordered_run moved = heap[at];
 
 	for (size_t child; (child = 2 * at + 1) < count; at = child) {
 		if (child + 1 < count && is_before(&heap[child + 1], &heap[child]))
@@ -145,16 +145,16 @@ static void sink(struct run *heap, size_t count, size_t at)
 
 // Finds what is in order. Returns how many runs, or -ENOMEM. *runs is to be freed.
 static ssize_t find_runs(const struct placing *placing, const uint32_t *order, size_t count,
-                         struct run **runs)
+                         struct ordered_run **runs)
 {
 	size_t found = 0, room = 0;
-	struct run last = { 0 };
+	struct ordered_run last = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
-		struct run next = { .next = i + 1 };
+		struct ordered_run next = { .next = i + 1 };
 		set_first(placing, order[i], &next);
 		if (i == 0 || is_before(&next, &last)) {
-			struct run *run = TARE_ROOM_FOR(*runs, room, found);
+			struct ordered_run *run = TARE_ROOM_FOR(*runs, room, found);
 			if (!run)
 				return -ENOMEM;
 			if (found > 0)
@@ -169,7 +169,7 @@ static ssize_t find_runs(const struct placing *placing, const uint32_t *order, s
 	return (ssize_t)found;
 }
 
-static void merge_runs(const struct placing *placing, struct run *heap, size_t count,
+static void merge_runs(const struct placing *placing, struct ordered_run *heap, size_t count,
                        const uint32_t *order, uint32_t *merged)
 {
 	for (size_t i = count / 2; i-- > 0;)
@@ -188,7 +188,7 @@ static void merge_runs(const struct placing *placing, struct run *heap, size_t c
 // Merges all runs at once: they are few, about as many as queues. Returns 0 or -ENOMEM.
 static int put_in_order(const struct placing *placing, uint32_t *order, size_t count)
 {
-	struct run *runs = NULL;
+	struct ordered_run *runs = NULL;
 	uint32_t *merged = NULL;
 	ssize_t found = find_runs(placing, order, count, &runs);
 	int code = found < 0 ? -ENOMEM : 0;
