@@ -106,6 +106,18 @@ def test_what_orders_short_copies_is_not_theirs(tare, kernels, times, script, fi
 
 
 @patient
+def test_sizes_reach_the_largest_allocation(tare, kernels, times, tmp_path):
+    """Copies at an offset end at 256 MB: for larger ones nothing more than their size is allocated."""
+    text = SCRIPT.with_name("ze-discrete.tare-device").read_text(encoding="utf-8")
+    script = tmp_path / "large.tare-device"
+    script.write_text(text.replace("memory 1 GiB largest 512 MiB", "memory 8 GiB largest 512 MiB"), encoding="utf-8")
+    result = document(tare("bandwidth", f"--ze-cpu={script}", "--lines", "host-to-device", "--sizes", "512M..512M",
+                           "--budget", str(20 * times), "--json", "-"))
+    assert not warns(result, "sizes-bounded")
+    assert cell(result, line="host-to-device", bytes=512 << 20)["rate"]["median"] == pytest.approx(12, rel=0.01)
+
+
+@patient
 def test_pages_of_the_host_are_measured_or_say_why(tare, kernels, times):
     result = document(tare("bandwidth", ZE_CPU, "--lines", "pages", "--sizes", "1M..4M", "--budget", str(times),
                            "--json", "-"))

@@ -257,11 +257,22 @@ static int try_the_end(struct bandwidth *bandwidth, enum buffer buffer, struct t
 	return fill_part(bandwidth, buffer, bytes - end, end, error);
 }
 
+// Copies at an offset are among the lines of few sizes. The largest size of all may be the largest
+// allocation: nothing is asked for beyond it that no line needs.
+static uint64_t host_bytes(const struct bandwidth *bandwidth)
+{
+	uint64_t few = bandwidth->few_to_bytes < bandwidth->to_bytes ? bandwidth->few_to_bytes
+	                                                             : bandwidth->to_bytes;
+	uint64_t at_an_offset = few + BANDWIDTH_SLACK;
+
+	return at_an_offset > bandwidth->to_bytes ? at_an_offset : bandwidth->to_bytes;
+}
+
 static int open_one(struct bandwidth *bandwidth, enum buffer buffer, struct tare_error *error)
 {
 	enum tare_memory_kind kind = bandwidth_kind(buffer);
 	bool on_host = kind == TARE_MEMORY_PAGEABLE || kind == TARE_MEMORY_PINNED;
-	uint64_t bytes = bandwidth->to_bytes + (on_host ? BANDWIDTH_SLACK : 0);
+	uint64_t bytes = on_host ? host_bytes(bandwidth) : bandwidth->to_bytes;
 	int status = tare_memory_create(bandwidth->run->device, kind, bytes,
 	                                &bandwidth->buffers[buffer], error);
 

@@ -4,7 +4,7 @@
 #include "measure/bandwidth/bandwidth.h"
 #include "measure/core/bench.h"
 
-// Bytes that a host buffer has beyond the largest size, for copies at an offset.
+// Bytes that a host buffer has beyond the largest size of those lines that copy at an offset.
 #define BANDWIDTH_SLACK UINT64_C(8192)
 #define BANDWIDTH_ROW_BYTES UINT64_C(4096)       // of a rectangle
 #define BANDWIDTH_PIXEL_BYTES UINT64_C(4)        // of an image
