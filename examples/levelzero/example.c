@@ -185,6 +185,18 @@ ze_command_list_handle_t list_of(const struct device *device, uint32_t ordinal)
 	return list;
 }
 
+ze_command_list_handle_t immediate_of(const struct device *device, ze_command_queue_mode_t mode)
+{
+	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+		                               .ordinal = device->compute,
+		                               .mode = mode };
+	ze_command_list_handle_t list;
+
+	check(zeCommandListCreateImmediate(device->context, device->id, &desc, &list),
+	      "zeCommandListCreateImmediate");
+	return list;
+}
+
 void synchronize(ze_command_queue_handle_t queue)
 {
 	check(zeCommandQueueSynchronize(queue, LIMIT_NS), "zeCommandQueueSynchronize");

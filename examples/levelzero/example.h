@@ -43,6 +43,8 @@ void free_memory(const struct device *device, enum memory kind, void *memory);
 // An asynchronous command queue on engine `index` of a queue group; and a command list for it.
 ze_command_queue_handle_t queue_of(const struct device *device, uint32_t ordinal, uint32_t index);
 ze_command_list_handle_t list_of(const struct device *device, uint32_t ordinal);
+// An immediate command list of the first group that runs kernels.
+ze_command_list_handle_t immediate_of(const struct device *device, ze_command_queue_mode_t mode);
 // Runs a closed list and waits for it, a minute at most; returns how long both took.
 double run_ns(ze_command_queue_handle_t queue, ze_command_list_handle_t list);
 void synchronize(ze_command_queue_handle_t queue);

@@ -46,8 +46,7 @@ struct tare_device {
 	bool probed;    // measure/core/probe.h has seen it work
 	bool scripted;  // the host does its work, at the times of a script: what the host's clock
 	                // shows of that says nothing of the script
-	bool forks; // a process that was forked builds for it as well, and the driver keeps it: a
-	            // CPU
+	bool child_builds; // what a forked child builds the driver keeps in its cache, for us too
 	// a host of virtual time: multiply-adds a second of one of its cores; 0: none told
 	double host_rate;
 };

@@ -138,8 +138,10 @@ static _Noreturn void build_and_end(struct tare_device *device,
 	struct tare_module *module;
 	struct tare_error error;
 
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	// A terminal tells the whole group. It is the parent that ends us, or nobody would tell a
+	// build that was broken off from one that is done.
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	device->backend->module_create(device, source, &module, NULL, &error);
 	_exit(0);
@@ -172,7 +174,7 @@ int backend_build_aside(struct tare_device *device, const struct tare_module_sou
 	pthread_t thread;
 
 	if (is_alone()) {
-		int code = device->forks ? build_in_child(device, source, error) : 0;
+		int code = device->child_builds ? build_in_child(device, source, error) : 0;
 		return code ? code
 		            : device->backend->module_create(device, source, module, log, error);
 	}

@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 
 // In a process with one thread it is built by that one, and nobody can stop it, but where a child
-// can build it first (tare_device.forks).
+// can build it first (tare_device.child_builds).
 // As module_create of the device's backend, or -EINTR a second after the user wanted to stop: the
 // build then goes on by itself and keeps what it was given, so the device must not be closed, and
 // the process ends by _exit.

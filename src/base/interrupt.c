@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/interrupt.h"
 
+#include "base/time.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
 
 #define GRACE_NS 1000000000
 
@@ -21,17 +22,9 @@ bool tare_interrupt_wanted(void)
 	return watched && *watched;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 void tare_interrupt_note(void)
 {
-	atomic_store(&seen_ns, now_ns());
+	atomic_store(&seen_ns, tare_host_now().ns);
 }
 
 bool tare_interrupt_due(void)
@@ -40,7 +33,7 @@ bool tare_interrupt_due(void)
 
 	if (!tare_interrupt_wanted())
 		return false;
-	int64_t at_ns = now_ns();
+	int64_t at_ns = tare_host_now().ns;
 	if (atomic_compare_exchange_strong(&seen_ns, &first_ns, at_ns))
 		return false;
 	return at_ns - first_ns >= GRACE_NS;

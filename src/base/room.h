@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+// From some large pages (2 MiB) on.
+#define TARE_LARGE_PAGES_BYTES (UINT64_C(8) << 20)
+
 // Asks the system to keep a large array that was just allocated in large pages, as far as it fills
 // them: a walk over millions of rows then looks up few addresses. Nothing is lost if it does not.
 // The system is asked for all of the array: a mapping of which a part is another kind cannot be
@@ -19,7 +22,7 @@ static inline void tare_in_large_pages(void *array, size_t bytes)
 	uintptr_t from = (uintptr_t)array / page * page;
 	uintptr_t to = ((uintptr_t)array + bytes + page - 1) / page * page;
 
-	if (array && bytes >= UINT64_C(8) << 20)
+	if (array && bytes >= TARE_LARGE_PAGES_BYTES)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 

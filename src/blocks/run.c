@@ -189,8 +189,10 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
 	int64_t from_ns = tare_host_now().ns;
 	// Of Level Zero the recorder stands behind the stubs, and the layer before it.
 	if (status == 0 && run->trace && drivers) {
-		if (asprintf(&behind, "%s%s", place->recorder, drivers) < 0)
+		if (asprintf(&behind, "%s%s", place->recorder, drivers) < 0) {
+			behind = NULL;
 			status = -ENOMEM;
+		}
 		recording.drivers = place->drivers;
 		recording.behind = behind;
 		recording.first = place->layer;

@@ -131,13 +131,15 @@ guest_thread_of(enum tare_trace_api api)
 	return !locked && aside == (uint32_t)api ? thread : NULL;
 }
 
-// From here on this thread (NULL: none) calls `api`'s library for the recorder. Returns what
-// guest_aside_end, which ends it, is to be given.
-static inline uint32_t guest_aside_begin(struct guest_thread *thread, enum tare_trace_api api)
+// From here on this thread (NULL: none) calls `api`'s library for the recorder, whose wrappers know
+// that; with GUEST_ASIDE_ALL no API's calls are recorded. Returns what guest_aside_end, which ends
+// it, is to be given.
+enum { GUEST_ASIDE_ALL = TARE_TRACE_API_COUNT };
+static inline uint32_t guest_aside_begin(struct guest_thread *thread, uint32_t api)
 {
 	uint32_t before = thread ? thread->aside : 0;
 	if (thread)
-		__atomic_store_n(&thread->aside, (uint32_t)api, __ATOMIC_RELAXED);
+		__atomic_store_n(&thread->aside, api, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return before;
 }

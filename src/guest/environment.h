@@ -26,10 +26,17 @@
 
 #define TARE_ENVIRONMENT_NO_CUPTI "no-cupti"
 
+// The descriptor from which on the libraries inside the program put theirs: out of the way of
+// programs that count on low numbers. A process has room for 64 at first. Where it has threads the
+// kernel waits some 10 ms (a grace period of RCU) before it goes over to a larger table.
+#define TARE_ENVIRONMENT_DESCRIPTOR 56
+
 // What `tare hotspots` counts: launches of each kernel and group of counters, then lines of the
 // launches that the recording had and the kernel's symbol: "3[,replay]\n800 _Z4axpyv\n"; or, of
 // kernels as they come, how many are counted in full: "1,open=10". Not set: nothing is counted.
 #define TARE_ENVIRONMENT_COUNT "TARE_RECORD_COUNT"
+// Of launches so many intervals of places, of all kernels together; more is refused whole.
+#define TARE_ENVIRONMENT_MOST_PLACES 2048
 
 // OPENCL_LAYERS as it was for the program, set where that lists more than the recorder: loaders
 // write ends into the list as they read it, and what the process starts would inherit the first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of src/guest share. Nothing here is for the recorders of the APIs.
 #pragma once
+#include "guest/environment.h"
 #include "guest/guest.h"
 
 #include <signal.h>
@@ -17,9 +18,7 @@ void guest_quiet_leave(const struct guest_quiet *quiet); // restores errno too
 
 // ---- the file (file/file.c). System calls are made raw: libc's own are cancellation points.
 
-// GUEST_FD: a process has room for 64 descriptors at first. Where it has threads the kernel waits
-// some 10 ms (a grace period of RCU) before it goes over to a larger table.
-enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = 56 };
+enum { GUEST_CHUNK_WINDOWS = 64, GUEST_CHUNKS = 16384, GUEST_FD = TARE_ENVIRONMENT_DESCRIPTOR };
 
 struct guest_file {
 	int fd;

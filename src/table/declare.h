@@ -50,6 +50,11 @@
 		                                   .count = symbol##_count,                        \
 		                                   .row = symbol##_row,                            \
 		                                   __VA_ARGS__ }
+// TABLE_table, for a column that is a table itself: of the SOURCE and the TABLE_columns just made.
+// Its rows are `how_many` of an array from `first` on.
+#define TARE_ROWS(table, name, heading, sentence, how_many, first, ...)                            \
+	TARE_TABLE(static, table##_table, name, heading, sentence, NULL, SOURCE, SOURCE_NAME,      \
+	           how_many, &(first)[index], table##_columns, __VA_ARGS__)
 #endif
 
 #define TARE_COLUMN_OF                                                                             \

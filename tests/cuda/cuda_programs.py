@@ -33,16 +33,20 @@ kernel other fixed 70 us
 """
 
 
+def stand_ins(folder, device):
+    """The environment of a program that finds the stand-ins where it looks for driver and CUPTI. `device` names the
+    script, or several."""
+    (folder / "lib").mkdir()
+    # By their names it is told what is the program's: files of the process, call stacks.
+    driver = shutil.copy(FAKES / "fake_cuda.so", folder / "lib/libcuda.so.1")
+    cupti = shutil.copy(FAKES / "fake_cupti.so", folder / "lib/libcupti.so.13")
+    return {"LD_LIBRARY_PATH": f"{folder / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+            "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti), "TARE_FAKE_CUDA_DEVICE": str(device)}
+
+
 @pytest.fixture
 def on(tare_path, tmp_path):
     recorder = Recorder(tare_path, tmp_path, tmp_path / "cache")
     (tmp_path / "script").write_text(SCRIPT)
-    (tmp_path / "lib").mkdir()
-    # By their names it is told what is the program's: files of the process, call stacks.
-    driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
-    cupti = shutil.copy(FAKES / "fake_cupti.so", tmp_path / "lib/libcupti.so.13")
-    recorder.environment.update({
-        "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
-        "TARE_FAKE_CUDA_DEVICE": str(tmp_path / "script")})
+    recorder.environment.update(stand_ins(tmp_path, tmp_path / "script"))
     return recorder

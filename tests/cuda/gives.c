@@ -5,12 +5,9 @@
 // KiB of managed memory, a number and the first pointer again; its arguments come one by one or in
 // a buffer. `reads` has two pointers to the same 1 MiB and one to page-locked memory of 64 KiB.
 // `counts` has numbers alone, `nothing` no parameters.
-#include "backend/cuda/abi.h"
+#include "driver.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char ptx[] =
     ".version 6.0\n.target sm_70\n.address_size 64\n"
@@ -18,13 +15,6 @@ static const char ptx[] =
     ".visible .entry reads(.param .u64 a, .param .u64 b, .param .u64 c) { ret; }\n"
     ".visible .entry nothing() { ret; }\n"
     ".visible .entry counts(.param .u64 a, .param .u32 b) { ret; }\n";
-
-static struct {
-#define X(name, parameters) cu_result(*name) parameters;
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	cu_result (*cuCtxSynchronize)(void);
-} cuda;
 
 struct pair {
 	uint64_t first, count, again;
@@ -34,15 +24,6 @@ struct packed {
 	uint32_t b, padding;
 	struct pair c;
 };
-
-static void check(cu_result result, const char *what)
-{
-	if (result) {
-		printf("%s: %d\n", what, result);
-		exit(3);
-	}
-}
-#define DO(name, ...) check(cuda.name(__VA_ARGS__), #name)
 
 static cu_stream stream;
 
@@ -75,22 +56,10 @@ static void launch_all(cu_module module, cu_pointer memory, cu_pointer managed, 
 
 int main(int count, char **arguments)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *pinned;
-	cu_context context;
+	void *pinned;
 	cu_module module;
 	cu_pointer memory, managed;
-	cu_device device;
-	if (!driver)
-		return 4;
-#define X(name, parameters) *(void **)&cuda.name = dlsym(driver, #name);
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	*(void **)&cuda.cuCtxSynchronize = dlsym(driver, "cuCtxSynchronize");
-	DO(cuInit, 0);
-	DO(cuDeviceGet, &device, 0);
-	DO(cuDevicePrimaryCtxRetain, &context, device);
-	DO(cuCtxSetCurrent, context);
-	DO(cuStreamCreate, &stream, ABI_STREAM_NON_BLOCKING);
+	stream = open_stream();
 	DO(cuModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
 	DO(cuMemAlloc_v2, &memory, 1 << 20);
 	DO(cuMemAllocManaged, &managed, 1 << 18, ABI_MEM_ATTACH_GLOBAL);

@@ -3,18 +3,9 @@
 // module, memory and streams.
 #pragma once
 #include "backend/cuda/cupti_abi.h"
+#include "driver.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static struct {
-#define X(name, parameters) cu_result(*name) parameters;
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	cu_result (*cuCtxSynchronize)(void);
-} cuda;
 
 #ifdef LINKED
 #define X(name, parameters) cu_result name parameters;
@@ -34,15 +25,6 @@ static cu_context context;
 static cu_pointer memory, second;
 static char *pinned, *pageable;
 static cu_stream streams[STREAMS];
-
-static void check(cu_result result, const char *what)
-{
-	if (result) {
-		printf("%s: %d\n", what, result);
-		exit(3);
-	}
-}
-#define DO(name, ...) check(cuda.name(__VA_ARGS__), #name)
 
 static cu_result (*get_address)(const char *symbol, void **found, int version, uint64_t flags,
                                 int *status);

@@ -3,9 +3,7 @@
 metric and the kernel, launches are counted in turns, what must be left alone is, and the program stays as it is."""
 import collections
 import json
-import os
 import pathlib
-import shutil
 import struct
 import sys
 
@@ -13,13 +11,12 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
+from cuda_programs import STREAMS, stand_ins  # noqa: E402
 from recorded import BUILD, Recorder, run  # noqa: E402
 from trace import records  # noqa: E402
 
-STREAMS = BUILD / "tests/cuda/streams"
 GIVES = BUILD / "tests/cuda/gives"
 UNLIKE = BUILD / "tests/cuda/unlike"
-FAKES = BUILD / "tests/fakes"
 SCRIPT = """tare-device 1
 device name "exact" memory 1 GiB
 timer rate 1 GHz
@@ -59,13 +56,7 @@ FIGURES = {
 def on(tare_path, tmp_path):
     recorder = Recorder(tare_path, tmp_path, tmp_path / "cache")
     (tmp_path / "script").write_text(SCRIPT.format(engines=ENGINE))
-    (tmp_path / "lib").mkdir()
-    driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
-    cupti = shutil.copy(FAKES / "fake_cupti.so", tmp_path / "lib/libcupti.so.13")
-    recorder.environment.update({
-        "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
-        "TARE_FAKE_CUDA_DEVICE": str(tmp_path / "script"), "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    recorder.environment.update(stand_ins(tmp_path, tmp_path / "script"), XDG_CACHE_HOME=str(tmp_path / "cache"))
     return recorder
 
 

@@ -4,9 +4,7 @@ one trace, one ledger a device, both ends of every copy between them, and the su
 count."""
 import collections
 import json
-import os
 import pathlib
-import shutil
 import sqlite3
 import struct
 import sys
@@ -15,10 +13,10 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "levelzero"), str(HERE.parent / "e2e")]
+from cuda_programs import FAKES, stand_ins  # noqa: E402
 from recorded import BUILD, Recorder, run  # noqa: E402
 from trace import records  # noqa: E402
 
-FAKES = BUILD / "tests/fakes"
 PEERS = BUILD / "tests/cuda/peers"
 FORTH, BACK = 1 << 20, 1 << 18
 ROUNDS, GRAPHS = 5, 2
@@ -45,15 +43,9 @@ def on(tare_path, tmp_path):
     for name, units, fixed, kernel in (("fast", 8, 20, 50), ("slow", 4, 40, 170), ("idle", 8, 20, 50)):
         scripts.append(tmp_path / name)
         scripts[-1].write_text(SCRIPT.format(name=name, units=units, fixed=fixed, kernel=kernel))
-    (tmp_path / "lib").mkdir()
-    driver = shutil.copy(FAKES / "fake_cuda.so", tmp_path / "lib/libcuda.so.1")
-    cupti = shutil.copy(FAKES / "fake_cupti.so", tmp_path / "lib/libcupti.so.13")
-    recorder.environment.update({
-        "LD_LIBRARY_PATH": f"{tmp_path / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-        "TARE_CUDA_LIBRARY": str(driver), "TARE_CUPTI_LIBRARY": str(cupti),
-        "TARE_NVML_LIBRARY": str(FAKES / "fake_nvml.so"), "TARE_FAKE_NVML": "devices=3 pcie",
-        "TARE_FAKE_CUDA": f"devices=3 peer_rate={PEER_RATE}",
-        "TARE_FAKE_CUDA_DEVICE": ":".join(map(str, scripts))})
+    recorder.environment.update(
+        stand_ins(tmp_path, ":".join(map(str, scripts))), TARE_FAKE_CUDA=f"devices=3 peer_rate={PEER_RATE}",
+        TARE_NVML_LIBRARY=str(FAKES / "fake_nvml.so"), TARE_FAKE_NVML="devices=3 pcie")
     return recorder
 
 

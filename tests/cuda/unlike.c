@@ -4,33 +4,15 @@
 //   unlike rounds=N    N rounds of two kernels and two graphs, in turn
 //   unlike gated=N     N launches of a kernel, the later half of which waits for what the program
 //                      does after them
-#include "backend/cuda/abi.h"
+#include "driver.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char ptx[] = ".version 6.0\n.target sm_70\n.address_size 64\n"
                           ".visible .entry empty() { ret; }\n.visible .entry other() { ret; }\n";
 
-static struct {
-#define X(name, parameters) cu_result(*name) parameters;
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	cu_result (*cuCtxSynchronize)(void);
-} cuda;
 static cu_function empty, other;
 static cu_stream stream;
-
-static void check(cu_result result, const char *what)
-{
-	if (result) {
-		printf("%s: %d\n", what, result);
-		exit(3);
-	}
-}
-#define DO(name, ...) check(cuda.name(__VA_ARGS__), #name)
 
 static void launch(cu_function function, unsigned groups)
 {
@@ -90,21 +72,10 @@ static void gated(int n)
 
 int main(int count, char **arguments)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-	cu_context context;
 	cu_module module;
-	cu_device device;
-	if (!driver || count < 2 || !strchr(arguments[1], '='))
+	if (count < 2 || !strchr(arguments[1], '='))
 		return 4;
-#define X(name, parameters) *(void **)&cuda.name = dlsym(driver, #name);
-	CUDA_FUNCTIONS(X, X)
-#undef X
-	*(void **)&cuda.cuCtxSynchronize = dlsym(driver, "cuCtxSynchronize");
-	DO(cuInit, 0);
-	DO(cuDeviceGet, &device, 0);
-	DO(cuDevicePrimaryCtxRetain, &context, device);
-	DO(cuCtxSetCurrent, context);
-	DO(cuStreamCreate, &stream, ABI_STREAM_NON_BLOCKING);
+	stream = open_stream();
 	DO(cuModuleLoadDataEx, &module, ptx, 0, NULL, NULL);
 	DO(cuModuleGetFunction, &empty, module, "empty");
 	DO(cuModuleGetFunction, &other, module, "other");

@@ -41,7 +41,8 @@ def test_killed_while_it_builds(recorder):  # noqa: F811
         [recorder.tare, "record", "-q", "-o", "run", "--", PROGRAMS / "pairs_work", "start-up-builds", "raise"],
         cwd=recorder.folder, env={**os.environ, **QUIET, **recorder.environment}, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not (victim := process.poll() is None and victim_of(process)):
+    while not (victim := victim_of(process)):
+        assert process.poll() is None, "it ended before it began"
         time.sleep(0.01)
     # Most of a driver's first build is its compiler's start.
     time.sleep(1.2)
@@ -53,9 +54,10 @@ def test_killed_while_it_builds(recorder):  # noqa: F811
     assert parts.get("not_recorded", 0) == 0
     assert parts["host_build"] > report["wall_ns"] / 2
     assert "building programs took" in report["summary"]["verdict"]
-    if parts["host_build"] >= 5e8:
-        found, = [finding for finding in report["findings"] if finding["id"] == "start-up-builds"]
-        assert "launches no kernel" in found["title"] and found["claims_ns"] <= parts["host_build"]
+    if parts["host_build"] < 5e8:
+        pytest.skip("it did not come to build for half a second")
+    found, = [finding for finding in report["findings"] if finding["id"] == "start-up-builds"]
+    assert "launches no kernel" in found["title"] and found["claims_ns"] <= parts["host_build"]
 
 
 def kill_at(recorder, delay, seconds=60):  # noqa: F811

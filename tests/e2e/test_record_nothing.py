@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs without a command: of an API that is not recorded yet, on a full disk, with a trace cut off. Only
 of a recording that saw everything is it said that no command was enqueued."""
+import re
 import json
 import shutil
 import sys
@@ -128,7 +129,9 @@ def test_calls_of_opencl_without_a_command_do_not_hide_it(recorder):
     done = recorder.record([sys.executable, "-c", program])
     report = recorder.report(done.folder)
     assert report["summary"]["why_no_command"] == "none_enqueued" and report["other_apis"] == []
-    assert NO_COMMAND in text_of(recorder, done.folder) and report["ledgers"]
+    # Which it is depends on how long the driver took to load.
+    assert re.match("No command was enqueued(: nothing bounds|; .* took [0-9.]+ % of this run)", report["summary"]["verdict"])
+    assert report["ledgers"] and report["summary"]["verdict"] in text_of(recorder, done.folder)
 
 
 def test_run_says_it_too(recorder):

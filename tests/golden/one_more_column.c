@@ -3,6 +3,8 @@
 // written of a run made by hand by a tare whose declaration of the computing tasks has one line
 // more. one_more_column result csv | json | text | page FILE: the same of a result, whose list of
 // figures has it. one_more_column hotspots json | text | page: the same of counted kernels.
+#include "documents.h"
+
 #include "blocks/report/tables.h"
 #include "export/export.h"
 #include "report/core/table_json.h"
@@ -20,10 +22,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-static const struct tare_table *const documents[] = { &tare_report_document_table,
-	                                              &tare_hotspots_document,
-	                                              &tare_blocks_document_table, NULL };
 
 static int write_as(const struct tare_report *run, const char *how, const char *path)
 {

@@ -2,6 +2,8 @@
 // report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
 // by hand, on standard output; or "" declarations, "" results, "" documents: how tables are
 // declared.
+#include "documents.h"
+
 #include "blocks/report/tables.h"
 #include "report/core/table_json.h"
 #include "report/hotspots/tables.h"
@@ -14,11 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// What is nothing but declared tables.
-static const struct tare_table *const documents[] = { &tare_report_document_table,
-	                                              &tare_hotspots_document,
-	                                              &tare_blocks_document_table, NULL };
 
 int main(int argc, char **argv)
 {

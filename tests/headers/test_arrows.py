@@ -49,7 +49,7 @@ ROOMS = {
         "calibrate": {"", "stack"}, "layer": {""}, "opencl": {"", "stack", "calibrate", "layer"}, "levelzero": {"", "stack", "calibrate"},
         "levelzero/counters": {"", "count", "levelzero"}, "levelzero/stub": {""},
         "cuda": {"", "stack", "calibrate", "cuda/front", "cuda/counters"}, "cuda/counters": {"", "count", "cuda"}, "cuda/front": set(),
-        "blocks": {"", "layer"}, "samples": {"cuda"},
+        "blocks": {"", "layer"}, "samples": {"", "cuda"},
     },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
                "result": {"", "terminal", "core"}, "run": {"", "terminal", "core", "tables"},
@@ -74,7 +74,7 @@ KINDS = {".c", ".h", ".py", ".sh", ".js", ".css", ".html", ".build", ".scd", ".c
 NAMES = {"Makefile", "meson_options.txt", "check", "demo", "fuzz", "setup"}
 # Declarations of a vendor's interface, which include nothing of ours. libtare takes the stopping rule and
 # how numbers and texts are written, too: files that stand on nothing but base.
-ABI = {"analysis": {"guest/levelzero/counters/metrics.def"},
+ABI = {"analysis": {"guest/environment.h", "guest/levelzero/counters/metrics.def"},
        "backend": {"guest/levelzero/counters/metric.h", "guest/cuda/cupti_places.h"},
        "guest": {"backend/cuda/abi.h", "backend/cuda/cupti_abi.h", "backend/cuda/cupti_profiler_abi.h", "backend/cuda/cupti_pc_sampling_abi.h",
                   "backend/cuda/cupti_sass_abi.h", "backend/cuda/nvml/nvml_abi.h"},

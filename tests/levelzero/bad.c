@@ -41,13 +41,7 @@ __attribute__((visibility("default"))) void *mmap(void *address, size_t length, 
 
 static ze_command_list_handle_t immediate(void)
 {
-	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute,
-		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
-	ze_command_list_handle_t list;
-	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
-	      "zeCommandListCreateImmediate");
-	return list;
+	return immediate_of(&device, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 }
 
 static void launch(ze_command_list_handle_t list, ze_event_handle_t event)

@@ -16,17 +16,6 @@ static struct device device;
 static ze_kernel_handle_t kernel;
 static const ze_group_count_t one = { 1, 1, 1 };
 
-static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
-{
-	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute,
-		                               .mode = mode };
-	ze_command_list_handle_t list;
-	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
-	      "zeCommandListCreateImmediate");
-	return list;
-}
-
 static void launch(ze_command_list_handle_t list, ze_event_handle_t event)
 {
 	check(zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL),
@@ -54,7 +43,7 @@ static void slowly(void)
 // Each is waited for by its event.
 static void in_turn(void)
 {
-	ze_command_list_handle_t list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	ze_command_list_handle_t list = immediate_of(&device, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	ze_event_pool_handle_t pool;
 	ze_event_handle_t event = make_event(&pool);
 	for (int i = 0; i < ROUNDS; i++) {
@@ -69,7 +58,7 @@ static void in_turn(void)
 
 static void synchronous(void)
 {
-	ze_command_list_handle_t list = immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	ze_command_list_handle_t list = immediate_of(&device, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
 	for (int i = 0; i < ROUNDS; i++)
 		launch(list, NULL);
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");

@@ -42,19 +42,6 @@ static void wait_until_held(_Atomic int *held)
 	}
 }
 
-static ze_command_list_handle_t list_that(bool regular)
-{
-	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute,
-		                               .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
-	ze_command_list_handle_t list;
-	if (regular)
-		return list_of(&device, device.compute);
-	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &list),
-	      "zeCommandListCreateImmediate");
-	return list;
-}
-
 static void launch(ze_command_list_handle_t list, ze_event_handle_t event)
 {
 	check(zeCommandListAppendLaunchKernel(list, kernel, &one, event, 0, NULL),
@@ -64,7 +51,9 @@ static void launch(ze_command_list_handle_t list, ze_event_handle_t event)
 static void run(bool regular, _Atomic int *held)
 {
 	ze_command_queue_handle_t queue = regular ? queue_of(&device, device.compute, 0) : NULL;
-	ze_command_list_handle_t list = list_that(regular);
+	ze_command_list_handle_t list =
+	    regular ? list_of(&device, device.compute)
+	            : immediate_of(&device, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
 	ze_event_pool_handle_t pool = pool_of(&device, 1);
 	ze_event_handle_t event = event_of(pool, 0);
 	if (regular) {

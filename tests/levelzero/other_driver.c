@@ -193,9 +193,13 @@ static ze_result_t query_parts(ze_event_handle_t event, ze_device_handle_t devic
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	unsigned before = atomic_load(&resets);
 	int armed = 1;
-	if (gettid() != getpid() && atomic_compare_exchange_strong(&other_driver_hold, &armed, 2))
+	if (gettid() != getpid() && atomic_compare_exchange_strong(&other_driver_hold, &armed, 2)) {
 		for (int i = 0; i < TURNS && atomic_load(&resets) == before; i++)
 			nanosleep(&moment, NULL);
+		// The program's reset waits for us, who wait for it.
+		if (atomic_load(&resets) == before)
+			abort();
+	}
 	return events_exp.pfnQueryTimestampsExp(event, device, count, parts);
 }
 

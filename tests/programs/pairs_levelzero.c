@@ -26,18 +26,6 @@ long started_us;
 static ze_kernel_handle_t again[AGAIN_TURNS * AGAIN_A_TURN];
 static size_t again_count;
 
-static ze_command_list_handle_t immediate(ze_command_queue_mode_t mode)
-{
-	const ze_command_queue_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-		                               .ordinal = device.compute,
-		                               .mode = mode };
-	ze_command_list_handle_t made;
-
-	check(zeCommandListCreateImmediate(device.context, device.id, &desc, &made),
-	      "zeCommandListCreateImmediate");
-	return made;
-}
-
 // The kernels, with another constant in them each time, so that no cache has them.
 static void build_anew(void)
 {
@@ -428,8 +416,8 @@ static void open_pair(const char *kernels)
 	if (keeps)
 		keep_modules();
 	kernel = kernel_of(module, "steps");
-	list = immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
-	waiting = immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+	list = immediate_of(&device, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	waiting = immediate_of(&device, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
 	pool = pool_of(&device, 1);
 	done = event_of(pool, 0);
 	memory = memory_of(&device, DEVICE, AGAIN);

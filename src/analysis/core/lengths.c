@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/core/lengths.h"
 
+#include "analysis/core/ranks.h"
 #include "base/room.h"
 #include "model/statistics/order.h"
 
@@ -51,10 +52,7 @@ double tare_lengths_quantile(struct tare_lengths *lengths, double p)
 {
 	if (lengths->wide)
 		return tare_select_quantile(lengths->wide, lengths->count, p);
-	double place = p * (double)(lengths->count - 1);
-	size_t k = (size_t)place;
-	struct tare_ranks ranks = tare_ranks_of(narrow_at, lengths->narrow, lengths->count, k);
-	return (double)ranks.at + (place - (double)k) * ((double)ranks.next - (double)ranks.at);
+	return tare_ranks_quantile(narrow_at, lengths->narrow, lengths->count, p);
 }
 
 void tare_lengths_free(struct tare_lengths *lengths)

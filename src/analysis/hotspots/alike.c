@@ -4,6 +4,9 @@
 // one size, and of about the same time in the recording.
 #include "analysis/hotspots/collect.h"
 
+#include "guest/environment.h"
+#include "model/statistics/order.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +15,6 @@
 
 // Times within this factor of the typical one are about the same.
 #define MOST_FACTOR 2.0
-// Places of all kernels together that are told to the second run, in the environment.
-enum { MOST_PLACES = 2048 };
 
 struct launch {
 	const struct tare_recorded_shape *shape; // NULL: not known
@@ -21,11 +22,6 @@ struct launch {
 	double ns; // on the device; 0: not known
 	uint32_t row;
 };
-
-static int compare_numbers(double a, double b)
-{
-	return (a > b) - (a < b);
-}
 
 static int by_call(const void *left, const void *right)
 {
@@ -40,7 +36,7 @@ static int by_size_and_time(const void *left, const void *right)
 	const struct launch *a = left, *b = right;
 	int order = tare_compare_shapes(a->shape, b->shape);
 
-	return order ? order : compare_numbers(a->ns, b->ns);
+	return order ? order : tare_compare_doubles(&a->ns, &b->ns);
 }
 
 // What most of a kernel's time was spent in: launches of that size, half of whose time went to
@@ -126,6 +122,7 @@ static int look_at_row(const struct launch *launches, size_t count, struct launc
 	typical = typical_of(sorted, count);
 	if (!(typical.ns > 0))
 		return 0;
+	kernel->compared = true;
 	for (size_t i = 0; i < count; i++) {
 		bool counts = is_alike(&launches[i], &typical);
 		alike += counts;
@@ -163,8 +160,7 @@ int tare_collection_look_alike(const struct tare_recording *recorded, const uint
 		    !collection->kernels[row].chosen)
 			continue;
 		launches[count++] = (struct launch){
-			.shape =
-			    c->amount < recorded->shape_count ? &recorded->shapes[c->amount] : NULL,
+			.shape = tare_shape_of(recorded, c),
 			.enter_ns = c->enter_ns,
 			.ns = c->start_ns != TARE_NO_TIME && c->end_ns > c->start_ns
 			          ? (double)(c->end_ns - c->start_ns)
@@ -179,8 +175,8 @@ int tare_collection_look_alike(const struct tare_recording *recorded, const uint
 		for (next = first; next < count && launches[next].row == row; next++)
 			continue;
 		status = look_at_row(launches + first, next - first, launches + count,
-		                     MOST_PLACES / chosen, &collection->run.kernels[row],
-		                     &collection->kernels[row]);
+		                     TARE_ENVIRONMENT_MOST_PLACES / chosen,
+		                     &collection->run.kernels[row], &collection->kernels[row]);
 	}
 	free(launches);
 	return status;

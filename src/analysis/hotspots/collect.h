@@ -71,6 +71,9 @@ int tare_counted_alone(const struct tare_recording *counted, bool *alone);
 // of none; `left_out` has room for as many, and becomes true for those of other sizes. Returns 0 or
 // -ENOMEM.
 int tare_counted_sizes(const struct tare_recording *counted, const uint32_t *rows, bool *left_out);
+// The size of a kernel's launch; NULL: not known.
+const struct tare_recorded_shape *tare_shape_of(const struct tare_recording *recording,
+                                                const struct tare_recorded_command *command);
 // Less than 0, 0 or more, for sorting; NULL goes first.
 int tare_compare_shapes(const struct tare_recorded_shape *a, const struct tare_recorded_shape *b);
 // alike.c: which launches of the chosen kernels, of which there are so many, are to be counted.

@@ -102,6 +102,7 @@ struct tare_counted_kernel {
 	uint64_t other_sizes;      // launches that were counted, too, and left out: of another size
 	uint64_t total_ns; // device time of all recorded launches; source: device timestamps
 	uint64_t mean_ns;  // of one recorded launch
+	bool compared;     // its launches with each other; if not, the next three say nothing
 	// Recorded launches that are unlike those which took most of the time, in size or by more
 	// than a factor of 2 in time, and their device time. They were not chosen for counting.
 	uint64_t unlike_launches, unlike_ns;

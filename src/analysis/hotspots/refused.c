@@ -9,9 +9,12 @@
 static const struct {
 	uint32_t code;
 	const char *why;
+	bool of_interface; // of the interface that was asked, not of the device's counters
 } reasons[] = {
-	{ 11, "this CUPTI has no range profiler: one of CUDA 12.6 or later has (TARE_CUPTI_LIBRARY "
-	      "names it)" },
+	{ 11,
+	  "this CUPTI has no range profiler: one of CUDA 12.6 or later has (TARE_CUPTI_LIBRARY "
+	  "names it)",
+	  true },
 	{ 26, "another program counts on this device: end it (ncu, nsys, DCGM: dcgmi profile "
 	      "--pause), then repeat" },
 	{ 33, "this virtual GPU offers no counters: its host can allow them (enable_profiling)" },
@@ -30,9 +33,18 @@ static const struct {
 	  "Windows' subsystem for Linux shows no counters here: allow them in the NVIDIA Control "
 	  "Panel (Developer, Manage GPU Performance Counters)" },
 	{ 46, "this CUPTI does not know the chip: a newer one may (TARE_CUPTI_LIBRARY names it)" },
-	{ 14, "this device is older than compute capability 7.5, and its counters are not read" },
-	{ 27, "this device, or this driver, offers no counters to CUPTI's range profiler" },
+	{ 14, "this device is older than compute capability 7.5, and its counters are not read",
+	  true },
+	{ 27, "this device, or this driver, offers no counters to CUPTI's range profiler", true },
 };
+
+bool tare_counters_lack_interface(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].code == code)
+			return reasons[i].of_interface;
+	return false;
+}
 
 char *tare_counters_refused(uint32_t code, const char *function)
 {

@@ -16,6 +16,14 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+const struct tare_recorded_shape *tare_shape_of(const struct tare_recording *recording,
+                                                const struct tare_recorded_command *command)
+{
+	return command->kind == TARE_KIND_KERNEL && command->amount < recording->shape_count
+	           ? &recording->shapes[command->amount]
+	           : NULL;
+}
+
 int tare_compare_shapes(const struct tare_recorded_shape *a, const struct tare_recorded_shape *b)
 {
 	int order = compare_u64(a != NULL, b != NULL);
@@ -79,8 +87,7 @@ static struct sized sized_of(const struct tare_recording *counted, const uint32_
 	if (count->graph || count->command == TARE_NO_INDEX)
 		return sized;
 	const struct tare_recorded_command *command = TARE_COMMAND(counted, count->command);
-	if (command->kind == TARE_KIND_KERNEL && command->amount < counted->shape_count)
-		sized.shape = &counted->shapes[command->amount];
+	sized.shape = tare_shape_of(counted, command);
 	return sized;
 }
 

@@ -569,12 +569,17 @@ static inline bool tare_view_overlaps(const struct tare_view *view, int64_t from
 	return (view->from_ns > from_ns ? view->from_ns : from_ns) <
 	       (view->to_ns < to_ns ? view->to_ns : to_ns);
 }
+static inline bool tare_view_reaches_command(const struct tare_view *view,
+                                             const struct tare_recorded_command *command)
+{
+	return tare_view_overlaps(view, command->enter_ns, command->exit_ns) ||
+	       (command->start_ns != TARE_NO_TIME &&
+	        tare_view_overlaps(view, command->start_ns, command->end_ns));
+}
 static inline bool tare_view_has_command(const struct tare_recording *recording,
                                          const struct tare_view *view,
                                          const struct tare_recorded_command *command)
 {
 	return tare_view_wants_command(recording, view, command) &&
-	       (tare_view_overlaps(view, command->enter_ns, command->exit_ns) ||
-	        (command->start_ns != TARE_NO_TIME &&
-	         tare_view_overlaps(view, command->start_ns, command->end_ns)));
+	       tare_view_reaches_command(view, command);
 }

@@ -279,6 +279,8 @@ struct tables_pace {
 	int64_t outside_before_ns, outside_after_ns; // of the view, beside the working part
 	bool phase;                                  // it is about phases, not about the run
 };
+// Of all devices together; NULL: there is none.
+const struct tare_ledger *tables_union_of(const struct tare_ledgers *ledgers);
 // Why the view has no command; writes the verdict that says so, without a full stop.
 enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
                                            size_t size);

@@ -72,22 +72,24 @@ static const char *stop_words(const struct tare_recorded_process *process)
 	                                                              : "no room was left";
 }
 
-// Of a whole run what most of it went into, which may be the driver's work all the same.
-static void say_most(const struct tables_context *context, char *text, size_t size)
+// Of a whole run what most of it went into, which may be the driver's work; false: nothing has
+// half.
+static bool say_most(const struct tables_context *context, char *text, size_t size)
 {
-	const struct tare_ledgers *ledgers = context->ledgers;
-	const struct tare_ledger *all =
-	    ledgers->count ? &ledgers->ledgers[ledgers->count - 1] : NULL;
+	const struct tare_ledger *all = tables_union_of(context->ledgers);
 	char ns[TARE_UNIT_TEXT];
-	size_t length = strlen(text);
-	if (!all || all->device != TARE_NO_INDEX || !tables_is_whole_run(context))
-		return;
+	if (!all || !tables_is_whole_run(context))
+		return false;
 	for (int i = 0; i < TARE_LEDGER_CATEGORIES; i++)
-		if (all->parts_ns[i] > all->wall_ns / 2 && i != TARE_LEDGER_UNKNOWN)
-			snprintf(text + length, size - length, "; %s took %.1f %% of it (%s)",
+		if (all->parts_ns[i] > all->wall_ns / 2 && i != TARE_LEDGER_UNKNOWN) {
+			snprintf(text, size,
+			         "No command was enqueued; %s took %.1f %% of this run (%s)",
 			         tare_recording_part_words(NULL, (enum tare_ledger_category)i),
 			         100 * (double)all->parts_ns[i] / (double)all->wall_ns,
 			         tare_format_ns((double)all->parts_ns[i], ns));
+			return true;
+		}
+	return false;
 }
 
 enum tare_no_command tables_why_no_command(const struct tables_context *context, char *text,
@@ -123,12 +125,13 @@ enum tare_no_command tables_why_no_command(const struct tables_context *context,
 		snprintf(text, size, "Nothing was recorded: what bounds this run is not known");
 		break;
 	default:
+		if (say_most(context, text, size))
+			break;
 		snprintf(text, size, "%s",
 		         phase ? "No command ran in this phase: nothing bounds it but the program "
 		                 "itself"
 		               : "No command was enqueued: nothing bounds this run but the program "
 		                 "itself");
-		say_most(context, text, size);
 	}
 	return why;
 }

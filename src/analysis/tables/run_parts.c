@@ -48,8 +48,15 @@ const char *tare_recording_part_words(const struct tare_recording_part *part,
 	};
 	if (part && category == TARE_LEDGER_OFF_CPU &&
 	    part->off_cpu_beside_builds_ns > part->parts_ns[TARE_LEDGER_OFF_CPU] / 2)
-		return "the host off the CPU while other threads build programs";
+		return "the host off the CPU, most of that while other threads build programs";
 	return (unsigned)category < TARE_LEDGER_CATEGORIES ? words[category] : "unknown";
+}
+
+const struct tare_ledger *tables_union_of(const struct tare_ledgers *ledgers)
+{
+	const struct tare_ledger *last =
+	    ledgers->count > 0 ? &ledgers->ledgers[ledgers->count - 1] : NULL;
+	return last && last->device == TARE_NO_INDEX ? last : NULL;
 }
 
 bool tables_is_whole_run(const struct tables_context *context)

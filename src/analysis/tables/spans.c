@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/tables/internal.h"
 
-#include "analysis/core/lengths.h"
+#include "analysis/core/ranks.h"
 #include "base/random.h"
 
 enum order { BY_FROM, BY_LENGTH };
@@ -124,11 +124,8 @@ double tables_quantile_length(struct tables_span *spans, size_t n, double p)
 {
 	double place = p * (double)(n - 1);
 	size_t k = (size_t)place;
-	if (are_narrow(spans, n)) {
-		struct tare_ranks ranks = tare_ranks_of(narrow_at, spans, n, k);
-		return (double)ranks.at +
-		       (place - (double)k) * ((double)ranks.next - (double)ranks.at);
-	}
+	if (are_narrow(spans, n))
+		return tare_ranks_quantile(narrow_at, spans, n, p);
 	int64_t below = select_length(spans, n, k);
 	int64_t above = below;
 	if (k + 1 < n) {

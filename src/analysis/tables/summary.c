@@ -11,13 +11,6 @@
 // A working part that leaves out less than this of the view is the view.
 #define CLEARLY_SHORTER 0.99
 
-static const struct tare_ledger *union_of(const struct tare_ledgers *ledgers)
-{
-	const struct tare_ledger *last =
-	    ledgers->count > 0 ? &ledgers->ledgers[ledgers->count - 1] : NULL;
-	return last && last->device == TARE_NO_INDEX ? last : NULL;
-}
-
 static double share(int64_t part_ns, int64_t wall_ns)
 {
 	return wall_ns > 0 ? (double)part_ns / (double)wall_ns : NAN;
@@ -329,7 +322,7 @@ static int judge_by(const struct tables_context *context, const struct tare_ledg
 {
 	int code = sum_first_launches(context, ledgers, pace);
 	if (code == 0)
-		tables_judge(union_of(ledgers), pace, summary);
+		tables_judge(tables_union_of(ledgers), pace, summary);
 	return code;
 }
 
@@ -388,7 +381,7 @@ static int judge(const struct tables_context *context, const struct tare_ledger 
 
 int tables_summary(const struct tables_context *context, struct tare_recorded_summary *summary)
 {
-	const struct tare_ledger *all = union_of(context->ledgers);
+	const struct tare_ledger *all = tables_union_of(context->ledgers);
 	struct tables_pace pace = { .phase = context->view->phase != NULL };
 	summary->wall_ns = tare_view_ns(context->view);
 	summary->device_utilisation = summary->kernel_share = NAN;

@@ -93,12 +93,9 @@ static inline bool is_of_chunk(const struct whatif_scope *scope, const bool *lik
 {
 	const struct tare_recorded_command *command = TARE_COMMAND(scope->recording, index);
 	uint32_t like = tare_command_like_of(&scope->recording->commands, index);
-	bool may = like != TARE_PACKED_WHOLE
-	               ? likes[like]
-	               : may_be_of_chunk(scope, TARE_COMMAND(scope->recording, index));
+	bool may = like != TARE_PACKED_WHOLE ? likes[like] : may_be_of_chunk(scope, command);
 	return may && tare_command_timed(command) &&
-	       (tare_view_overlaps(scope->view, command->enter_ns, command->exit_ns) ||
-	        tare_view_overlaps(scope->view, command->start_ns, command->end_ns));
+	       tare_view_reaches_command(scope->view, command);
 }
 
 // To be freed; NULL: there is no memory.

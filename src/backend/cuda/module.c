@@ -71,12 +71,8 @@ static int check_format(const struct tare_module_source *source, struct tare_err
 
 static int capability_of(const struct cuda_device *device)
 {
-	const struct cuda_functions *call = &device->driver->call;
-	int major = 0, minor = 0;
-
-	call->cuDeviceGetAttribute(&major, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->handle);
-	call->cuDeviceGetAttribute(&minor, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->handle);
-	return major * 10 + minor;
+	return cuda_attribute(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+	       cuda_attribute(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
 // What of the PTX does not fit the driver or the device, as a sentence; false: nothing is known.

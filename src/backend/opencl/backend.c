@@ -182,7 +182,8 @@ static void read_abilities(struct opencl_device *device)
 	long version;
 	device->runs_inside_calls = is_serial_pocl(cl, &device->entry, &version);
 	const char *cache = getenv("POCL_KERNEL_CACHE");
-	device->base.forks = device->runs_inside_calls && !(cache && strcmp(cache, "0") == 0);
+	// As PoCL reads it (pocl_get_bool_option): off where it is set and does not begin with 1.
+	device->base.child_builds = device->runs_inside_calls && (!cache || cache[0] == '1');
 	device->launch_limit_ns = TARE_LIMIT_DEFAULT_NS;
 	// PoCL before 5.0 executes what waits for a user event inside clSetUserEventStatus while it
 	// holds that command's lock, and so locks itself out (its commit ed19fb187), on this device

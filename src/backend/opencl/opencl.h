@@ -188,7 +188,8 @@ void opencl_aside_close(struct opencl_device *device);
 
 // ---- kernel_local.c
 
-// Bytes of local memory that the kernel declares; -1 where the driver does not tell.
+// *bytes: of local memory that the kernel declares; -1 where the driver does not tell. Returns 0,
+// or -EINTR: the user stopped the build of our own kernel, and the device is given up.
 int opencl_kernel_local_bytes(struct opencl_device *device, cl_kernel kernel, int64_t *bytes,
                               struct tare_error *error);
 

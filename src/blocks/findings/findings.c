@@ -171,15 +171,6 @@ static void find_unused(const struct tare_blocks_kernel *kernel,
 	finding->share = (double)finding->executions / (double)kernel->lanes_offered;
 }
 
-static int by_share(const void *left, const void *right)
-{
-	const struct tare_blocks_finding *a = left, *b = right;
-
-	if (a->share != b->share)
-		return (a->share < b->share) - (a->share > b->share);
-	return (a->advice > b->advice) - (a->advice < b->advice);
-}
-
 // ---- the whole
 
 // Shares are of unlike things. How many times it is the share from which a finding is raised, which
@@ -226,6 +217,5 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
 			finding->place_count = TARE_BLOCKS_PLACES;
 		add_finding(findings, finding);
 	}
-	qsort(findings->at, findings->count, sizeof *findings->at, by_share);
 	return status;
 }

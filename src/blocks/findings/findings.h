@@ -52,8 +52,8 @@ struct tare_blocks_findings {
 	uint32_t count;
 };
 
-// Looks at a kernel that was counted: its findings, those with the largest share first. 0, or
-// -ENOMEM.
+// Looks at a kernel that was counted: its findings, first those whose share is the most times that
+// from which they are raised. 0, or -ENOMEM.
 int tare_blocks_find(const struct tare_blocks_kernel *kernel,
                      const struct tare_blocks_sampled *sampled,
                      struct tare_blocks_findings *findings);

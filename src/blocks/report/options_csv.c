@@ -3,6 +3,7 @@
 // kernels together. Empty: not known.
 #include "base/csv.h"
 #include "blocks/report/options.h"
+#include "result/kernels.h"
 
 #include <inttypes.h>
 
@@ -41,7 +42,9 @@ static void write_times(const struct tare_blocks_cell *cell, uint32_t rounds, FI
 		        cell->ratio.high);
 	else
 		fputs(",,,", file);
-	fprintf(file, ",%s,%s", tare_blocks_told_apart_name(cell->told), cell->best ? "yes" : "no");
+	fprintf(file, ",%s,%s",
+	        cell->told == TARE_BLOCKS_NOT_KNOWN ? "" : tare_blocks_told_apart_name(cell->told),
+	        cell->best ? "yes" : "no");
 }
 
 static void write_facts(const struct tare_blocks_cell *cell, FILE *file)
@@ -85,7 +88,7 @@ void tare_blocks_options_csv(const struct tare_blocks_trials *trials, FILE *file
 			const struct tare_blocks_set *set = &trials->sets[i];
 			if (name)
 				tare_csv_text(trials->names[name], file);
-			fprintf(file, ",%c", 'A' + (int)i);
+			fprintf(file, ",%c", tare_kernel_set_letter((int64_t)i));
 			write_set(set, file);
 			write_times(&set->cells[name], trials->rounds, file);
 			write_facts(&set->cells[name], file);

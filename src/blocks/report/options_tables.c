@@ -14,8 +14,7 @@ static const char *const told_apart[] = { "faster", "slower", "not told apart", 
 #define TABLE rounds
 #define COLUMNS "blocks/report/tables/rounds.def"
 #include "table/declare.h"
-TARE_TABLE(static, rounds_table, "rounds", "Rounds", "a round", NULL, struct tare_blocks_cell_row,
-           cell, cell->rounds, &cell->cell->ns[index], rounds_columns);
+TARE_ROWS(rounds, "rounds", "Rounds", "a round", cell->rounds, cell->cell->ns);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -35,9 +34,8 @@ static const struct tare_column_group ratio = {
 #define TABLE cells
 #define COLUMNS "blocks/report/tables/cells.def"
 #include "table/declare.h"
-TARE_TABLE(static, cells_table, "options_of_kernel", "A kernel with sets of build options",
-           "a set of build options", NULL, struct tare_blocks_name_row, name, name->of->set_count,
-           &name->cells[index], cells_columns);
+TARE_ROWS(cells, "options_of_kernel", "A kernel with sets of build options",
+          "a set of build options", name->of->set_count, name->cells);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -47,9 +45,7 @@ TARE_TABLE(static, cells_table, "options_of_kernel", "A kernel with sets of buil
 #define TABLE sets
 #define COLUMNS "blocks/report/tables/sets.def"
 #include "table/declare.h"
-TARE_TABLE(static, sets_table, "sets", "Sets of build options", "a set", NULL,
-           struct tare_blocks_trials, trials, trials->set_count, &trials->sets[index],
-           sets_columns);
+TARE_ROWS(sets, "sets", "Sets of build options", "a set", trials->set_count, trials->sets);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -59,9 +55,8 @@ TARE_TABLE(static, sets_table, "sets", "Sets of build options", "a set", NULL,
 #define TABLE names
 #define COLUMNS "blocks/report/tables/names.def"
 #include "table/declare.h"
-TARE_TABLE(static, names_table, "kernels_by_options", "Kernels by build options", "a kernel", NULL,
-           struct tare_blocks_trial_rows, trials, trials->name_count, &trials->names[index],
-           names_columns);
+TARE_ROWS(names, "kernels_by_options", "Kernels by build options", "a kernel", trials->name_count,
+          trials->names);
 #define ROW struct tare_blocks_trial_rows
 #define TABLE options
 #define COLUMNS "blocks/report/tables/options.def"

@@ -2,6 +2,7 @@
 // Sets of build options beside each other.
 #include "base/units.h"
 #include "blocks/report/options.h"
+#include "result/kernels.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,11 +28,6 @@ const char *tare_blocks_result_name(enum tare_blocks_result result)
 		                             [TARE_BLOCKS_RESULT_UNKNOWN] = "n/a" };
 
 	return names[result];
-}
-
-static char letter(uint32_t set)
-{
-	return (char)('A' + set);
 }
 
 // ---- the sets
@@ -62,7 +58,7 @@ static void write_sets(const struct tare_blocks_trials *trials, FILE *file)
 		if (i == 0)
 			fprintf(file, "  A  the program's own options\n");
 		else
-			fprintf(file, "  %c  %s\n", letter(i),
+			fprintf(file, "  %c  %s\n", tare_kernel_set_letter(i),
 			        set->options[0] ? set->options : "'' (none)");
 		if (set->why.code)
 			fprintf(file, "     n/a, because %s\n", set->why.message);
@@ -137,7 +133,8 @@ static void write_time(const struct tare_blocks_trials *trials, uint32_t set,
 	int more = 0;
 	for (const char *at = time; *at; at++)
 		more += ((unsigned char)*at & 0xc0) == 0x80;
-	fprintf(file, "  %c %*s  %-24s %-16s", letter(set), 10 + more, time, ratio, told);
+	fprintf(file, "  %c %*s  %-24s %-16s", tare_kernel_set_letter(set), 10 + more, time, ratio,
+	        told);
 }
 
 static void write_cell(const struct tare_blocks_trials *trials, uint32_t set, size_t name,
@@ -171,7 +168,7 @@ static void write_best(const struct tare_blocks_trials *trials, size_t name, FIL
 		known += cell->told != TARE_BLOCKS_NOT_KNOWN;
 		if (!cell->best)
 			continue;
-		fprintf(file, "%s%c", count ? " or " : "  best: ", letter(i));
+		fprintf(file, "%s%c", count ? " or " : "  best: ", tare_kernel_set_letter(i));
 		count++;
 	}
 	if (count > 1)

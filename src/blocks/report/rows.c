@@ -54,8 +54,9 @@ static int make_source(const struct tare_blocks_build *build, struct tare_blocks
 	return status;
 }
 
-int tare_blocks_row_make(const struct tare_blocks_document *document,
-                         const struct tare_blocks_kernel *kernel, struct tare_blocks_row *row)
+// What follows from a kernel's counts. 0 or -ENOMEM; to free in either case.
+static int make_row(const struct tare_blocks_document *document,
+                    const struct tare_blocks_kernel *kernel, struct tare_blocks_row *row)
 {
 	int status = 0;
 
@@ -71,7 +72,7 @@ int tare_blocks_row_make(const struct tare_blocks_document *document,
 	return status == 0 && row->counted ? make_counted(row) : status;
 }
 
-void tare_blocks_row_free(struct tare_blocks_row *row)
+static void free_row(struct tare_blocks_row *row)
 {
 	tare_blocks_told_free(&row->told);
 	tare_blocks_texts_free(&row->source);
@@ -108,15 +109,15 @@ int tare_blocks_rows_make(const struct tare_blocks_document *document,
 		status = -ENOMEM;
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		if (profile->kernels[i].launches)
-			status = tare_blocks_row_make(document, &profile->kernels[i],
-			                              &rows->kernels[rows->kernel_count++]);
+			status = make_row(document, &profile->kernels[i],
+			                  &rows->kernels[rows->kernel_count++]);
 	return status;
 }
 
 void tare_blocks_rows_free(struct tare_blocks_rows *rows)
 {
 	for (size_t i = 0; i < rows->kernel_count; i++)
-		tare_blocks_row_free(&rows->kernels[i]);
+		free_row(&rows->kernels[i]);
 	free(rows->kernels);
 	free(rows->trials.names);
 	tare_pc_samples_rows_free(&rows->samples);

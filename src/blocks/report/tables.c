@@ -16,8 +16,7 @@
 #define TABLE isas
 #define COLUMNS "blocks/report/tables/isas.def"
 #include "table/declare.h"
-TARE_TABLE(static, isas_table, "isas", "A device's instructions by kind", "a kind", NULL, uint64_t,
-           counts, TARE_BLOCKS_ISAS, &counts[index], isas_columns);
+TARE_ROWS(isas, "isas", "A device's instructions by kind", "a kind", TARE_BLOCKS_ISAS, counts);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -98,22 +97,12 @@ TARE_TABLE(, tare_blocks_blocks_table, "kernel_blocks", "Blocks of a kernel", "a
            NULL, struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
            blocks_columns);
 
-static bool place(const struct tare_cell_text *cell)
-{
-	const struct tare_blocks_line *line = cell->row;
-
-	if (!line->line)
-		snprintf(cell->text, cell->size, "-");
-	return !line->line;
-}
-
 #define ROW struct tare_blocks_line
 #define TABLE lines
 #define COLUMNS "blocks/report/tables/lines.def"
 #include "table/declare.h"
-TARE_TABLE(, tare_blocks_lines_table, "kernel_lines", "Lines of a kernel", "a line, by cost", NULL,
-           struct tare_blocks_row, kernel, kernel->line_count, &kernel->lines[index],
-           lines_columns);
+TARE_ROWS(lines, "kernel_lines", "Lines of a kernel", "a line, by cost", kernel->line_count,
+          kernel->lines);
 
 // ---- what else is in a kernel
 
@@ -125,18 +114,15 @@ TARE_TABLE(, tare_blocks_lines_table, "kernel_lines", "Lines of a kernel", "a li
 #define TABLE loops
 #define COLUMNS "blocks/report/tables/loops.def"
 #include "table/declare.h"
-TARE_TABLE(static, loops_table, "loops", "Loops of a kernel", "a loop", NULL,
-           struct tare_blocks_row, kernel, kernel->loop_count, &kernel->loops[index],
-           loops_columns);
+TARE_ROWS(loops, "loops", "Loops of a kernel", "a loop", kernel->loop_count, kernel->loops);
 
 #define ROW struct tare_blocks_access
 #define TABLE accesses
 #define COLUMNS "blocks/report/tables/accesses.def"
 #include "table/declare.h"
-TARE_TABLE(static, accesses_table, "accesses", "Accesses of a kernel", "a load or store", NULL,
-           struct tare_blocks_row, kernel,
-           kernel->told.sampled.work_items ? kernel->told.sampled.accesses : 0,
-           &kernel->told.sampled.access[index], accesses_columns);
+TARE_ROWS(accesses, "accesses", "Accesses of a kernel", "a load or store",
+          kernel->told.sampled.work_items ? kernel->told.sampled.accesses : 0,
+          kernel->told.sampled.access);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -146,9 +132,8 @@ TARE_TABLE(static, accesses_table, "accesses", "Accesses of a kernel", "a load o
 #define TABLE places
 #define COLUMNS "blocks/report/tables/places.def"
 #include "table/declare.h"
-TARE_TABLE(static, places_table, "places", "Places of a finding", "a line", NULL,
-           struct tare_blocks_finding_row, finding, finding->finding->place_count,
-           &finding->finding->places[index], places_columns);
+TARE_ROWS(places, "places", "Places of a finding", "a line", finding->finding->place_count,
+          finding->finding->places);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -156,6 +141,7 @@ static const char *const finding_ids[] = { "divergent-branch",  "uncoalesced-acc
 	                                   "double-constant",   "integer-division",
 	                                   "special-functions", "frequent-barriers",
 	                                   "unused-lanes",      NULL };
+_Static_assert(sizeof finding_ids / sizeof *finding_ids == TARE_BLOCKS_SPILLS + 1, "an id each");
 static const char *const model_findings[] = { "spills", NULL };
 
 #define SOURCE struct tare_blocks_row
@@ -165,9 +151,8 @@ static const char *const model_findings[] = { "spills", NULL };
 #define TABLE findings
 #define COLUMNS "blocks/report/tables/findings.def"
 #include "table/declare.h"
-TARE_TABLE(static, findings_table, "findings", "What to change in a kernel", "a finding", NULL,
-           struct tare_blocks_row, kernel, kernel->told.findings.count, &kernel->findings[index],
-           findings_columns);
+TARE_ROWS(findings, "findings", "What to change in a kernel", "a finding",
+          kernel->told.findings.count, kernel->findings);
 
 static bool is_model_of(const void *kernel, const void *model)
 {
@@ -180,9 +165,8 @@ static bool is_model_of(const void *kernel, const void *model)
 #define TABLE models
 #define COLUMNS "blocks/report/tables/models.def"
 #include "table/declare.h"
-TARE_TABLE(static, models_table, "models", "A kernel on other devices", "a device", NULL,
-           struct tare_blocks_row, kernel, kernel->document->models->count,
-           &kernel->document->models->at[index], models_columns, .keep = is_model_of);
+TARE_ROWS(models, "models", "A kernel on other devices", "a device",
+          kernel->document->models->count, kernel->document->models->at, .keep = is_model_of);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -236,9 +220,7 @@ static const struct tare_column_group tool = { "tool", NULL, NULL, "what wrote i
 #define TABLE kernels
 #define COLUMNS "blocks/report/tables/kernels.def"
 #include "table/declare.h"
-TARE_TABLE(static, kernels_table, "kernels", "Kernels by blocks", "a kernel", NULL,
-           struct tare_blocks_rows, rows, rows->kernel_count, &rows->kernels[index],
-           kernels_columns);
+TARE_ROWS(kernels, "kernels", "Kernels by blocks", "a kernel", rows->kernel_count, rows->kernels);
 
 #define OF row->document
 #define ROW struct tare_blocks_rows

@@ -60,15 +60,11 @@ struct tare_blocks_rows {
 };
 
 // The whole document, of struct tare_blocks_rows; in it the instructions of something, of struct
-// tare_blocks_tally; of struct tare_blocks_row a kernel's blocks and lines; and what sets of build
-// options bring.
+// tare_blocks_tally; of struct tare_blocks_row a kernel's blocks; and what sets of build options
+// bring.
 extern const struct tare_table tare_blocks_document_table, tare_blocks_tally_table,
-    tare_blocks_blocks_table, tare_blocks_lines_table, tare_blocks_options_table;
+    tare_blocks_blocks_table, tare_blocks_options_table;
 
-// What follows from a kernel's counts. 0 or -ENOMEM; to free in either case.
-int tare_blocks_row_make(const struct tare_blocks_document *document,
-                         const struct tare_blocks_kernel *kernel, struct tare_blocks_row *row);
-void tare_blocks_row_free(struct tare_blocks_row *row);
 // What follows from all. 0 or -ENOMEM; to free in either case. The document must outlive it.
 int tare_blocks_rows_make(const struct tare_blocks_document *document,
                           struct tare_blocks_rows *rows);

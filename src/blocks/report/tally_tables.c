@@ -10,20 +10,19 @@ static const char *const widths[TARE_BLOCKS_WIDTHS + 1] = { "fp16", "fp32", "fp6
 #define TABLE kinds
 #define COLUMNS "blocks/report/tables/kinds.def"
 #include "table/declare.h"
-TARE_TABLE(static, kinds_table, "kinds", "Instructions by kind", "a kind", NULL, uint64_t, counts,
-           TARE_BLOCKS_KINDS, &counts[index], kinds_columns);
+TARE_ROWS(kinds, "kinds", "Instructions by kind", "a kind", TARE_BLOCKS_KINDS, counts);
 #define ROW uint64_t
 #define TABLE spaces
 #define COLUMNS "blocks/report/tables/spaces.def"
 #include "table/declare.h"
-TARE_TABLE(static, spaces_table, "spaces", "By the memory's space", "a space of memory", NULL,
-           uint64_t, counts, TARE_BLOCKS_SPACES, &counts[index], spaces_columns);
+TARE_ROWS(spaces, "spaces", "By the memory's space", "a space of memory", TARE_BLOCKS_SPACES,
+          counts);
 #define ROW uint64_t
 #define TABLE widths
 #define COLUMNS "blocks/report/tables/widths.def"
 #include "table/declare.h"
-TARE_TABLE(static, widths_table, "widths", "Floating-point operations by width", "a width", NULL,
-           uint64_t, counts, TARE_BLOCKS_WIDTHS, &counts[index], widths_columns);
+TARE_ROWS(widths, "widths", "Floating-point operations by width", "a width", TARE_BLOCKS_WIDTHS,
+          counts);
 #undef SOURCE
 #undef SOURCE_NAME
 

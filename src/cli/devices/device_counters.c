@@ -190,17 +190,6 @@ static void list(struct tare_text *text, const struct tare_settings *settings,
 	say_missing(text, &listing);
 }
 
-// CUPTI's errors that are about sampling alone: launches may be counted nevertheless.
-static bool is_of_sampling(const struct tare_error *why)
-{
-	static const int64_t codes[] = { 11, 14, 27 };
-
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-		if (strcmp(why->api, "cupti") == 0 && why->native == codes[i])
-			return true;
-	return false;
-}
-
 static void list_roles(struct tare_text *text)
 {
 	static const char *const units[] = { [TARE_COUNTER_UNIT_NS] = "ns",
@@ -228,9 +217,12 @@ static void try_to_sample(struct tare_text *text, const struct tare_device_entry
 	int status = tare_counters_trial(entry->backend, entry->index, &why);
 	TARE_FREE char *refused = NULL;
 
-	if (status < 0 && strcmp(why.api, "cupti") == 0)
+	bool cupti = status < 0 && strcmp(why.api, "cupti") == 0;
+	bool over_time_alone = cupti && tare_counters_lack_interface((uint32_t)why.native);
+
+	if (cupti)
 		refused = tare_counters_refused((uint32_t)why.native, why.call);
-	if (status < 0 && !is_of_sampling(&why)) {
+	if (status < 0 && !over_time_alone) {
 		say_none(text, refused ? refused : why.message);
 		return;
 	}
@@ -238,7 +230,7 @@ static void try_to_sample(struct tare_text *text, const struct tare_device_entry
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
 		                    "Not over time (--timeline): %s. Launches of kernels may be "
 		                    "counted nevertheless: tare hotspots says so when it tries.",
-		                    refused ? refused : why.message);
+		                    why.message);
 	else
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
 		                    "Its counters may be read, of launches (tare hotspots) and "

@@ -2,6 +2,7 @@
 // The files of tare blocks' folder, from inside the program. Room is reserved before it is mapped,
 // so that a full disk is a number that is missing, not a signal.
 #include "guest/blocks/files.h"
+#include "guest/environment.h"
 #include "guest/guest.h"
 
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SAMPLE_HEAD = 2, PATH_BYTES = 4200, PAGE_BYTES = 4096, DESCRIPTOR = 56 };
+enum { SAMPLE_HEAD = 2, PATH_BYTES = 4200, PAGE_BYTES = 4096 };
 
 struct blocks_counts *blocks_counts;
 static char folder[4000];
@@ -42,9 +43,7 @@ static bool make_counts(void)
 	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (made < 0)
 		return false;
-	// Out of the way of programs that count on low numbers, and in the process's first table of
-	// descriptors: a larger one takes the kernel some 10 ms where there are threads.
-	counts_file = fcntl(made, F_DUPFD_CLOEXEC, DESCRIPTOR);
+	counts_file = fcntl(made, F_DUPFD_CLOEXEC, TARE_ENVIRONMENT_DESCRIPTOR);
 	if (counts_file < 0)
 		counts_file = made;
 	else

@@ -13,7 +13,7 @@ static void note_failure(cl_program program, cl_int code)
 	cl_device_id device = NULL;
 	size_t bytes = 0;
 
-	if (code == CL_SUCCESS || !blocks_set_failed(code))
+	if (!blocks_set_failed(code))
 		return;
 	if (blocks_next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, 0, NULL, &bytes) !=
 	        CL_SUCCESS ||

@@ -169,11 +169,16 @@ static bool is_word(const char *text, size_t bytes, const char *word, size_t len
 }
 
 // Walks through a source, word by word.
+enum { MOST_DO = 64 };
 struct walk {
 	const char *source;
 	size_t at, bytes;
 	uint32_t line;
 	char before; // the sign before this word that is no blank
+	int depth;   // of braces
+	// Loops that begin with `do` and have not ended: their depths.
+	int open[MOST_DO];
+	unsigned open_count;
 };
 
 // Passes a comment or a literal that begins here; whether there was one.
@@ -190,8 +195,12 @@ static bool pass_other(struct walk *walk)
 		                                    text[length - 1] == '/');)
 			walk->line += text[length++] == '\n';
 	} else if (text[0] == '"' || text[0] == '\'') {
-		for (length = 1; length < left && text[length] != text[0] && text[length] != '\n';)
-			length += text[length] == '\\' && length + 1 < left ? 2 : 1;
+		for (length = 1;
+		     length < left && text[length] != text[0] && text[length] != '\n';) {
+			bool pair = text[length] == '\\' && length + 1 < left;
+			walk->line += pair && text[length + 1] == '\n';
+			length += pair ? 2 : 1;
+		}
 		length += length < left && text[length] == text[0];
 		length = length < left ? length : left;
 	}
@@ -216,6 +225,9 @@ static size_t next_word(struct walk *walk)
 		walk->line += sign == '\n';
 		if (!is_blank(sign))
 			walk->before = sign;
+		walk->depth += (sign == '{') - (sign == '}');
+		while (walk->open_count > 0 && walk->open[walk->open_count - 1] > walk->depth)
+			walk->open_count--;
 		walk->at++;
 	}
 	return 0;
@@ -233,13 +245,20 @@ static bool has_name(const struct blocks_pragma *pragma, const char *source, siz
 	return false;
 }
 
-// The end of "do { ... } while ()" begins no loop.
-static bool is_loop(const struct walk *walk, size_t bytes)
+// The end of "do ... while ()" begins no loop: it stands behind a statement, at the depth of its
+// `do`.
+static bool is_loop(struct walk *walk, size_t bytes)
 {
 	const char *word = walk->source + walk->at;
+	bool ends = walk->open_count > 0 && walk->open[walk->open_count - 1] == walk->depth &&
+	            (walk->before == '}' || walk->before == ';');
 
+	if (is_word(word, bytes, "do", 2) && walk->open_count < MOST_DO)
+		walk->open[walk->open_count++] = walk->depth;
+	else if (is_word(word, bytes, "while", 5) && ends)
+		walk->open_count--;
 	return is_word(word, bytes, "for", 3) || is_word(word, bytes, "do", 2) ||
-	       (is_word(word, bytes, "while", 5) && walk->before != '}');
+	       (is_word(word, bytes, "while", 5) && !ends);
 }
 
 static size_t put(char *text, const char *what, size_t bytes)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which launches of a program are counted, for `tare hotspots`, whatever the API.
 #pragma once
+#include "guest/environment.h"
 #include "guest/guest.h"
 
-enum { COUNTERS_MOST_KERNELS = 64, COUNTERS_MOST_GROUPS = 8, COUNTERS_MOST_PLACES = 2048 };
+enum {
+	COUNTERS_MOST_KERNELS = 64,
+	COUNTERS_MOST_GROUPS = 8,
+	COUNTERS_MOST_PLACES = TARE_ENVIRONMENT_MOST_PLACES
+};
 
 // A kernel that is to be counted, or a graph.
 struct counters_kernel {

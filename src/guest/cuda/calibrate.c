@@ -4,7 +4,7 @@
 // runtime that are told as well cost some more: those are few.
 #include "guest/calibrate/bench.h"
 #include "guest/cuda/cuda.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 #include "guest/stack/stack.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of calls that are no commands, and what they made.
 #include "guest/cuda/cuda.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 #include "guest/stack/stack.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 // The record of a command, written after the driver's return.
 #include "guest/contents.h"
 #include "guest/cuda/cuda.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 #include "guest/stack/stack.h"
 
 #include <string.h>

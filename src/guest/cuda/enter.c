@@ -3,7 +3,7 @@
 // cuInit, and CUPTI's callback, which stands before and after each call of the driver.
 #include "guest/cuda/counters/counters.h"
 #include "guest/cuda/cuda.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 #include "guest/stack/stack.h"
 
 #include <errno.h>

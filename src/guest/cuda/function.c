@@ -140,7 +140,7 @@ const struct cuda_function cuda_functions[] = {
 	CALL("cuGraphInstantiate_v2", TARE_ROLE_CREATE, CUDA_GRAPH_MADE),
 	CALL("cuGraphInstantiateWithFlags", TARE_ROLE_CREATE, CUDA_GRAPH_MADE),
 	CALL("cuGraphInstantiateWithParams", TARE_ROLE_CREATE, CUDA_GRAPH_MADE),
-	CALL("cuGraphExecUpdate_v2", TARE_ROLE_CREATE, CUDA_NOTHING),
+	CALL("cuGraphExecUpdate_v2", TARE_ROLE_OTHER, CUDA_NOTHING),
 	CALL("cuGraphExecDestroy", TARE_ROLE_RELEASE, CUDA_NOTHING),
 	CALL("cuGraphDestroy", TARE_ROLE_RELEASE, CUDA_NOTHING),
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorders of all APIs define alike: functions, and texts and shapes that come again and
-// again.
+// What the recorders of all APIs define alike: objects, facts, changes, functions, texts and shapes
+// that come again and again, and the numbers of devices and queues.
 #include "guest/api.h"
 
 #include "guest/internal.h"

@@ -3,7 +3,7 @@
 // driver's return and ours.
 #include "guest/contents.h"
 #include "guest/levelzero/ze.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // The entry by which the stubs (stub/stub.c) take us between the loader and the drivers, and
 // extension functions.
 #include "guest/levelzero/ze.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 
 #include <dlfcn.h>
 #include <errno.h>

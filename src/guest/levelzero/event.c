@@ -23,7 +23,7 @@ struct counter_desc {
 enum { POOL_KNOWN = 1, POOL_TIMED = 2, POOL_COUNTS = 4 };
 
 static struct guest_map *events, *pools; // by handle
-static struct ze_spares spares;
+static struct ze_spares spares = { .kept = offsetof(struct ze_event, handle) };
 
 struct ze_event *ze_event_find(ze_event_handle_t handle)
 {

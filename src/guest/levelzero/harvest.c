@@ -82,16 +82,10 @@ bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t 
 
 static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at);
 
-// What an event says of a command.
-struct said {
-	ze_kernel_timestamp_result_t stamps;
-	struct ze_parts parts;
-};
-
 // NOT_READY: it is not complete. An event that was not reset before it was signalled again says the
 // old times until then.
 static ze_result_t ask(struct guest_thread *thread, struct ze_list *list,
-                       const struct ze_pending *pending, struct said *said)
+                       const struct ze_pending *pending, struct ze_told *said)
 {
 	said->parts.count = 0;
 	if (pending->is_behind && pending->slot == NULL &&
@@ -163,7 +157,7 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 
 // Writes what was said of a command that was claimed.
 static void settle(struct guest_thread *thread, struct ze_list *list,
-                   const struct ze_pending *pending, ze_result_t result, const struct said *said)
+                   const struct ze_pending *pending, ze_result_t result, const struct ze_told *said)
 {
 	struct ze_event *known = pending->known;
 	if (result == ZE_RESULT_SUCCESS) {
@@ -190,7 +184,7 @@ static void settle(struct guest_thread *thread, struct ze_list *list,
 static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint32_t at)
 {
 	struct ze_pending pending = look(list, at, true);
-	struct said said;
+	struct ze_told said;
 	if (pending.event == NULL)
 		return true;
 	if (!ze_may_settle(thread, pending.track, pending.number)) {
@@ -255,7 +249,7 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list,
 {
 	uint32_t at = event->at;
 	struct ze_pending pending = entry_of(list, event, at);
-	struct said said;
+	struct ze_told said;
 	if (pending.event == NULL)
 		return;
 	ze_result_t result = ask(thread, list, &pending, &said);
@@ -272,7 +266,7 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 	uint32_t at = event->at;
 	struct ze_pending pending =
 	    list != NULL ? entry_of(list, event, at) : (struct ze_pending){ 0 };
-	struct said said;
+	struct ze_told said;
 	if (pending.event == NULL)
 		return true;
 	ze_result_t result = ask(thread, list, &pending, &said);

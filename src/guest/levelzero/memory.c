@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's memory, of which commands tell where their bytes lie.
 #include "guest/levelzero/ze.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 
 static void allocated(ze_result_t result, void *const *made, ze_context_handle_t context,
                       ze_device_handle_t device, size_t bytes, enum tare_trace_memory memory)

@@ -37,7 +37,7 @@ void *ze_take(struct ze_spares *spares, size_t bytes)
 			ze_give(spares, memory + i * bytes);
 		return memory;
 	}
-	__builtin_memset(object, 0, bytes);
+	__builtin_memset((char *)object + spares->kept, 0, bytes - spares->kept);
 	return object;
 }
 

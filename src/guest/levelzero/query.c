@@ -352,12 +352,6 @@ static void node_was_read(struct ze_list *list, const struct ze_node *node,
 	guest_let_go(&list->push);
 }
 
-// What is known of a node's last execution.
-struct said {
-	ze_kernel_timestamp_result_t stamps; // not given: nothing
-	struct ze_parts parts;
-};
-
 // Until asked_enough the event is not destroyed. False: it is, and nothing may be asked of it.
 static bool may_ask(const struct ze_node *node)
 {
@@ -379,7 +373,7 @@ static void asked_enough(const struct ze_node *node)
 
 static void ask_node(const struct ze_list *list, const struct ze_content *content,
                      const struct ze_query *query, const struct ze_node *node, uint32_t at,
-                     struct said *said)
+                     struct ze_told *said)
 {
 	const struct ze_calls *call = &list->driver->call;
 	said->stamps = (ze_kernel_timestamp_result_t){ 0 };
@@ -402,7 +396,7 @@ static void ask_node(const struct ze_list *list, const struct ze_content *conten
 
 static void write_node(struct guest_thread *thread, struct ze_list *list,
                        const struct ze_query *query, const struct ze_node *node,
-                       const struct said *said)
+                       const struct ze_told *said)
 {
 	if (is_given(&said->stamps)) {
 		ze_write_parts(thread, list, &said->parts, node->track, node->number,
@@ -439,7 +433,7 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 {
 	const struct ze_content *content =
 	    atomic_load_explicit(&event->content, memory_order_relaxed);
-	struct said said;
+	struct ze_told said;
 	uint64_t execution = 0;
 	said.parts.count = 0;
 	if (content == NULL)
@@ -514,7 +508,7 @@ static void read_query(struct guest_thread *thread, struct ze_list *list,
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
 		uint32_t place = node->lost ? 0 : node->slot != NULL ? queried++ : at++;
-		struct said said;
+		struct ze_told said;
 		// Who has settled it may have let the event go.
 		bool asks = !node->lost && (node->slot != NULL || !is_settled(query, i));
 		if (asks)

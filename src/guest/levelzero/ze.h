@@ -132,6 +132,7 @@ static inline void ze_change(enum tare_trace_change change, const void *object, 
 struct ze_spares {
 	guest_lock lock;
 	void *first;
+	size_t kept; // an object's first bytes, which are never cleared
 };
 // `bytes` of zeroed memory, of `spares` or new; its first member is a pointer that links it among
 // them. NULL: there is none.
@@ -178,6 +179,9 @@ struct ze_kernel *ze_kernel_find(struct guest_thread *thread, ze_kernel_handle_t
 // An event of the program's.
 struct ze_event {
 	void *spare;
+	// By so many threads that harvest, just now. Of another event, too, that had this memory
+	// before: never cleared.
+	_Atomic uint32_t asked;
 	_Atomic(ze_event_handle_t) handle; // NULL: destroyed
 	ze_event_pool_handle_t pool;
 	bool timed; // its pool has timestamps that may be read
@@ -193,7 +197,6 @@ struct ze_event {
 	_Atomic(struct ze_list *) list;       // NULL: none
 	_Atomic uint32_t at;                  // in that list's ring, or among its nodes
 	_Atomic(struct ze_content *) content; // those nodes; NULL: it is in the ring
-	_Atomic uint32_t asked;               // by so many threads that harvest, just now
 	// The last command whose times an immediate list copies before it resets this event. Until
 	// the reset has run the event says that command's times.
 	_Atomic(struct ze_list *) copied_list; // NULL: none
@@ -450,6 +453,11 @@ enum { ZE_MOST_PARTS = 16 };
 struct ze_parts {
 	uint32_t count; // 0: no more than one, or not known
 	ze_kernel_timestamp_result_t of[ZE_MOST_PARTS];
+};
+// What is told of a command.
+struct ze_told {
+	ze_kernel_timestamp_result_t stamps; // all zero: nothing
+	struct ze_parts parts;
 };
 // Asked before the right to write the command's times is claimed: when it is, the program may reset
 // the event.

@@ -6,7 +6,7 @@
 #include "guest/contents.h"
 #include "guest/layer/cl.h"
 #include "guest/opencl/ring.h"
-#include "guest/stack/region.h"
+#include "guest/region.h"
 
 #include <CL/cl_ext.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process's file of samples. Room is reserved before it is touched, so that a full disk is a
 // number that is missing, not a signal.
+#include "guest/environment.h"
 #include "guest/samples/samples.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4200, DESCRIPTOR = 56, INDEX = 2 * SAMPLES_RECORDS, CHUNK = 1 << 20 };
+enum { PATH_BYTES = 4200, INDEX = 2 * SAMPLES_RECORDS, CHUNK = 1 << 20 };
 
 struct samples_file *samples_file;
 static char folder[4000];
@@ -42,9 +43,7 @@ static bool map_file(void)
 	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (made < 0)
 		return false;
-	// Out of the way of programs that count on low numbers, and in the process's first table of
-	// descriptors: a larger one takes the kernel some 10 ms where there are threads.
-	descriptor = fcntl(made, F_DUPFD_CLOEXEC, DESCRIPTOR);
+	descriptor = fcntl(made, F_DUPFD_CLOEXEC, TARE_ENVIRONMENT_DESCRIPTOR);
 	if (descriptor < 0)
 		descriptor = made;
 	else

@@ -96,8 +96,7 @@ static struct tare_cell_value rounded(double value)
 #define TABLE parts
 #define COLUMNS "report/hotspots/tables/parts.def"
 #include "table/declare.h"
-TARE_TABLE(static, parts_table, "parts", "Parts of the run", "a part of the run", NULL, double,
-           parts, TARE_SAMPLES_PARTS, &parts[index], parts_columns);
+TARE_ROWS(parts, "parts", "Parts of the run", "a part of the run", TARE_SAMPLES_PARTS, parts);
 #undef SOURCE
 #undef SOURCE_NAME
 

@@ -56,6 +56,7 @@ static const char *const flop_kinds[TARE_FLOP_KINDS + 1] = { "fp16", "fp32", "fp
 
 // ---- what is in the document
 
+#define COMPARED(value) tare_if(KERNEL->compared, tare_unsigned(value), TARE_NOT_KNOWN)
 #define NOT_ZERO(value) tare_if((value) != 0, tare_unsigned(value), TARE_NOT_KNOWN)
 #define CEILING(rate) tare_if((rate) > 0, tare_number(rate, TARE_NOT_KNOWN), TARE_NOT_KNOWN)
 
@@ -76,16 +77,13 @@ TARE_TABLE(static, device_table, "device", "Device", "the device", NULL, struct 
 #define TABLE roles
 #define COLUMNS "report/hotspots/tables/roles.def"
 #include "table/declare.h"
-TARE_TABLE(static, roles_table, "roles", "Counters", "what a counter is", NULL,
-           struct tare_counted_run, run, TARE_COUNTER_ROLES, &tare_counter_roles[index],
-           roles_columns);
+TARE_ROWS(roles, "roles", "Counters", "what a counter is", TARE_COUNTER_ROLES, tare_counter_roles);
 
 #define ROW char *const
 #define TABLE states
 #define COLUMNS "report/hotspots/tables/states.def"
 #include "table/declare.h"
-TARE_TABLE(static, states_table, "states", "States of counters", "a state", NULL,
-           struct tare_counted_run, run, TARE_COUNTER_STATES, &states[index], states_columns);
+TARE_ROWS(states, "states", "States of counters", "a state", TARE_COUNTER_STATES, states);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -97,9 +95,8 @@ TARE_TABLE(static, states_table, "states", "States of counters", "a state", NULL
 #define TABLE counters
 #define COLUMNS "report/hotspots/tables/counters.def"
 #include "table/declare.h"
-TARE_TABLE(static, counters_table, "counters", "Counters of a kernel", "a counter", NULL,
-           struct tare_counted_kernel, kernel, TARE_COUNTER_ROLES, &kernel->values[index],
-           counters_columns);
+TARE_ROWS(counters, "counters", "Counters of a kernel", "a counter", TARE_COUNTER_ROLES,
+          kernel->values);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -140,10 +137,8 @@ TARE_TABLE(static, missing_table, "missing", "Limits that were not counted", "a 
 #define TABLE contradictions
 #define COLUMNS "report/hotspots/tables/contradictions.def"
 #include "table/declare.h"
-TARE_TABLE(static, contradictions_table, "contradictions", "Contradictions",
-           "a figure that cannot be", NULL, struct tare_hotspot_row, kernel,
-           kernel->of.verdict.contradiction_count, &kernel->of.verdict.contradictions[index],
-           contradictions_columns);
+TARE_ROWS(contradictions, "contradictions", "Contradictions", "a figure that cannot be",
+          kernel->of.verdict.contradiction_count, kernel->of.verdict.contradictions);
 
 #define LIMIT(figure)                                                                              \
 	tare_if(row->known, tare_number(row->figure, TARE_NOT_MEASURED), TARE_NOT_MEASURED)
@@ -168,8 +163,7 @@ static const char *edge_remark(const struct tare_edge_traffic *edge)
 #define TABLE edges
 #define COLUMNS "report/hotspots/tables/edges.def"
 #include "table/declare.h"
-TARE_TABLE(static, edges_table, "edges", "Memory hierarchy", "an edge of it", NULL,
-           struct tare_hotspot_row, kernel, TARE_EDGES, &kernel->of.edges[index], edges_columns);
+TARE_ROWS(edges, "edges", "Memory hierarchy", "an edge of it", TARE_EDGES, kernel->of.edges);
 #undef SOURCE
 #undef SOURCE_NAME
 

@@ -70,25 +70,43 @@ static void write_sets(struct tare_text *text, const struct tare_kernel_list *li
 	}
 }
 
-// The set that spills least of a kernel, where sets differ in that.
+static int64_t spill_of(const struct tare_kernel_list *list, size_t i)
+{
+	return list->at[i].value[TARE_KERNEL_SPILL];
+}
+
+// The letters of the sets that spill so much: "A", "A, C".
+static const char *sets_that_spill(const struct tare_kernel_list *list, size_t from, size_t to,
+                                   int64_t bytes, char text[RUN_TEXT])
+{
+	size_t length = 0;
+
+	for (size_t i = from; i < to; i++)
+		if (spill_of(list, i) == bytes && length + 4 < RUN_TEXT)
+			length += (size_t)snprintf(text + length, RUN_TEXT - length, "%s%c",
+			                           length ? ", " : "",
+			                           tare_kernel_set_letter(list->at[i].set));
+	return text;
+}
+
+// The sets that spill least of a kernel, where sets differ in that.
 static void write_least_spilled(struct tare_text *text, const struct tare_kernel_list *list,
                                 size_t from, size_t to)
 {
-	size_t least = from, most = from;
+	int64_t least = INT64_MAX, most = 0;
+	char those[RUN_TEXT], others[RUN_TEXT];
 
 	for (size_t i = from; i < to; i++) {
-		if (list->at[i].value[TARE_KERNEL_SPILL] < 0)
+		if (spill_of(list, i) < 0)
 			return;
-		if (list->at[i].value[TARE_KERNEL_SPILL] < list->at[least].value[TARE_KERNEL_SPILL])
-			least = i;
-		if (list->at[i].value[TARE_KERNEL_SPILL] > list->at[most].value[TARE_KERNEL_SPILL])
-			most = i;
+		least = spill_of(list, i) < least ? spill_of(list, i) : least;
+		most = spill_of(list, i) > most ? spill_of(list, i) : most;
 	}
-	if (list->at[least].value[TARE_KERNEL_SPILL] != list->at[most].value[TARE_KERNEL_SPILL])
+	if (least < most)
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, "   ", 6,
-		                    "%s: %c spills least, %c most", list->at[from].name,
-		                    tare_kernel_set_letter(list->at[least].set),
-		                    tare_kernel_set_letter(list->at[most].set));
+		                    "%s: least spills %s, most %s", list->at[from].name,
+		                    sets_that_spill(list, from, to, least, those),
+		                    sets_that_spill(list, from, to, most, others));
 }
 
 static void write_best(struct tare_text *text, const struct tare_kernel_list *list)

@@ -4,6 +4,7 @@
 // the conclusions (frame.c).
 #include "report/result/overlap.h"
 
+#include "model/statistics/order.h"
 #include "report/core/table_text.h"
 #include "report/result/tables.h"
 
@@ -75,12 +76,6 @@ static const struct tare_cell *prediction_of(const struct overlap_view *view,
 
 // ---- points and units
 
-static int compare_cycles(const void *a, const void *b)
-{
-	const int64_t *left = a, *right = b;
-	return (*left > *right) - (*left < *right);
-}
-
 static void find_points(struct overlap_view *view)
 {
 	double longest = 0;
@@ -98,7 +93,7 @@ static void find_points(struct overlap_view *view)
 		if (!known && view->points < sizeof view->cycles / sizeof *view->cycles)
 			view->cycles[view->points++] = cycles;
 	}
-	qsort(view->cycles, view->points, sizeof *view->cycles, compare_cycles);
+	qsort(view->cycles, view->points, sizeof *view->cycles, tare_compare_integers);
 	view->unit = longest >= 2e9 ? "s" : longest >= 2e6 ? "ms" : "µs";
 	view->unit_ns = longest >= 2e9 ? 1e9 : longest >= 2e6 ? 1e6 : 1e3;
 }

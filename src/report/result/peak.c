@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `peak`: rates by type or operation and vector width, the sweep of working sets, the ceilings.
+#include "model/statistics/order.h"
 #include "report/core/table_text.h"
 #include "report/result/figure.h"
 #include "report/result/pivot.h"
@@ -42,12 +43,6 @@ static bool in_grid(const struct grid *grid, const struct tare_cell *cell)
 	       (!grid->without || !tare_labels_find(&cell->labels, grid->without));
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
 // The numbers across, in order. Returns how many, at most NUMBERS.
 static size_t list_numbers(const struct grid *grid, const struct tare_result *result,
                            int64_t numbers[NUMBERS])
@@ -65,7 +60,7 @@ static size_t list_numbers(const struct grid *grid, const struct tare_result *re
 		if (!known && count < NUMBERS)
 			numbers[count++] = number;
 	}
-	qsort(numbers, count, sizeof *numbers, compare_numbers);
+	qsort(numbers, count, sizeof *numbers, tare_compare_integers);
 	return count;
 }
 

@@ -43,8 +43,8 @@ static bool was_seen(const void *others, const void *use)
 #define TABLE others
 #define COLUMNS "report/run/tables/others.def"
 #include "table/declare.h"
-TARE_TABLE(static, others_table, "other_apis", "Other APIs", "an API", NULL, struct tare_other_uses,
-           others, TARE_OTHER_APIS, &others->of[index], others_columns, .keep = was_seen);
+TARE_ROWS(others, "other_apis", "Other APIs", "an API", TARE_OTHER_APIS, others->of,
+          .keep = was_seen);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -54,9 +54,7 @@ TARE_TABLE(static, others_table, "other_apis", "Other APIs", "an API", NULL, str
 #define TABLE problems
 #define COLUMNS "report/run/tables/problems.def"
 #include "table/declare.h"
-TARE_TABLE(static, problems_table, "problems", "Problems", "a problem", NULL,
-           struct tare_report_problems, problems, problems->count, &problems->at[index],
-           problems_columns);
+TARE_ROWS(problems, "problems", "Problems", "a problem", problems->count, problems->at);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -72,9 +70,8 @@ static bool has_time(const void *part, const void *ns)
 #define TABLE went_into
 #define COLUMNS "report/run/tables/went_into.def"
 #include "table/declare.h"
-TARE_TABLE(static, went_into_table, "went_into", "What a part went into", "a category", NULL,
-           struct tare_recording_part, part, TARE_LEDGER_CATEGORIES, &part->parts_ns[index],
-           went_into_columns, .keep = has_time);
+TARE_ROWS(went_into, "went_into", "What a part went into", "a category", TARE_LEDGER_CATEGORIES,
+          part->parts_ns, .keep = has_time);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -98,9 +95,8 @@ TARE_TABLE(static, tare_run_parts_table, "run_parts", "Parts of the run", "a par
 #define TABLE ledgers
 #define COLUMNS "report/run/tables/ledgers.def"
 #include "table/declare.h"
-TARE_TABLE(static, ledgers_table, "ledgers", "Where the time went", "a device, or all together",
-           NULL, struct tare_report, run, tare_report_devices_known(run) ? run->ledgers->count : 0,
-           &run->ledgers->ledgers[index], ledgers_columns);
+TARE_ROWS(ledgers, "ledgers", "Where the time went", "a device, or all together",
+          tare_report_devices_known(run) ? run->ledgers->count : 0, run->ledgers->ledgers);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -110,8 +106,7 @@ TARE_TABLE(static, ledgers_table, "ledgers", "Where the time went", "a device, o
 #define TABLE bounds
 #define COLUMNS "report/run/tables/bounds.def"
 #include "table/declare.h"
-TARE_TABLE(static, bounds_table, "bounds", "Bounds", "a bound", NULL, struct tare_recorded_summary,
-           summary, TARE_BOUND_COUNT, &summary->bound_ns[index], bounds_columns);
+TARE_ROWS(bounds, "bounds", "Bounds", "a bound", TARE_BOUND_COUNT, summary->bound_ns);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -139,9 +134,8 @@ static const char *site_of(const struct tare_report *run, const struct tare_find
 #define TABLE figures
 #define COLUMNS "report/run/tables/figures.def"
 #include "table/declare.h"
-TARE_TABLE(static, figures_table, "finding_figures", "Figures of a finding", "a figure", NULL,
-           struct tare_finding, finding, finding->figure_count, &finding->figures[index],
-           figures_columns);
+TARE_ROWS(figures, "finding_figures", "Figures of a finding", "a figure", finding->figure_count,
+          finding->figures);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -151,9 +145,8 @@ TARE_TABLE(static, figures_table, "finding_figures", "Figures of a finding", "a 
 #define TABLE places
 #define COLUMNS "report/run/tables/places.def"
 #include "table/declare.h"
-TARE_TABLE(static, places_table, "finding_places", "Places of a finding", "a place", NULL,
-           struct tare_report_finding, finding, finding->of->place_count,
-           &finding->of->places[index], places_columns);
+TARE_ROWS(places, "finding_places", "Places of a finding", "a place", finding->of->place_count,
+          finding->of->places);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -164,9 +157,8 @@ TARE_TABLE(static, places_table, "finding_places", "Places of a finding", "a pla
 #define TABLE findings
 #define COLUMNS "report/run/tables/findings.def"
 #include "table/declare.h"
-TARE_TABLE(static, findings_table, "findings", "What to change", "a finding", NULL,
-           struct tare_report_document, document, document->run->findings->count,
-           &document->findings[index], findings_columns);
+TARE_ROWS(findings, "findings", "What to change", "a finding", document->run->findings->count,
+          document->findings);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -176,9 +168,8 @@ TARE_TABLE(static, findings_table, "findings", "What to change", "a finding", NU
 #define TABLE unjudged
 #define COLUMNS "report/run/tables/unjudged.def"
 #include "table/declare.h"
-TARE_TABLE(static, unjudged_table, "unjudged", "What could not be judged", "a sentence", NULL,
-           struct tare_findings, findings, findings->unjudged_count, &findings->unjudged[index],
-           unjudged_columns);
+TARE_ROWS(unjudged, "unjudged", "What could not be judged", "a sentence", findings->unjudged_count,
+          findings->unjudged);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -190,9 +181,8 @@ TARE_TABLE(static, unjudged_table, "unjudged", "What could not be judged", "a se
 #define TABLE reasons
 #define COLUMNS "report/run/tables/reasons.def"
 #include "table/declare.h"
-TARE_TABLE(static, reasons_table, "unobserved_by", "Why commands have no times", "a reason", NULL,
-           struct tare_coverage, coverage, TARE_UNOBSERVED_REASONS, &coverage->unobserved_by[index],
-           reasons_columns);
+TARE_ROWS(reasons, "unobserved_by", "Why commands have no times", "a reason",
+          TARE_UNOBSERVED_REASONS, coverage->unobserved_by);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -225,25 +215,22 @@ static bool device_in_view(const void *source, const void *row)
 #define TABLE changes
 #define COLUMNS "report/run/tables/changes.def"
 #include "table/declare.h"
-TARE_TABLE(static, changes_table, "changes", "Changes", "a change", NULL, struct tare_report, run,
-           run->recording->change_count, &run->recording->changes[index], changes_columns,
-           .keep = change_in_view);
+TARE_ROWS(changes, "changes", "Changes", "a change", run->recording->change_count,
+          run->recording->changes, .keep = change_in_view);
 
 #define ROW struct tare_recorded_variable
 #define TABLE environment
 #define COLUMNS "report/run/tables/environment.def"
 #include "table/declare.h"
-TARE_TABLE(static, environment_table, "environment", "Environment", "a variable", NULL,
-           struct tare_report, run, run->recording->variable_count,
-           &run->recording->variables[index], environment_columns, .keep = variable_in_view);
+TARE_ROWS(environment, "environment", "Environment", "a variable", run->recording->variable_count,
+          run->recording->variables, .keep = variable_in_view);
 
 #define ROW struct tare_recorded_device
 #define TABLE clocks
 #define COLUMNS "report/run/tables/clocks.def"
 #include "table/declare.h"
-TARE_TABLE(static, clocks_table, "clocks", "Clocks of devices", "a device's clock", NULL,
-           struct tare_report, run, run->recording->device_count, &run->recording->devices[index],
-           clocks_columns, .keep = device_in_view);
+TARE_ROWS(clocks, "clocks", "Clocks of devices", "a device's clock", run->recording->device_count,
+          run->recording->devices, .keep = device_in_view);
 #undef SOURCE
 #undef SOURCE_NAME
 

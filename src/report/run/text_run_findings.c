@@ -51,8 +51,8 @@ static bool has_estimate(const struct tare_finding *finding)
 	       (double)finding->cost_ns < (1 - ONE_FIGURE) * high_ns;
 }
 
-// A finding's confidence, where it is not sure, whether a model says so, and the estimate: "
-// (likely; estimate 110 ms)".
+// A finding's confidence, where it is not sure, whether a model says so, and the estimate:
+// " (likely, estimate 110 ms)".
 static const char *write_doubt(const struct tare_finding *finding, char buffer[RUN_TEXT])
 {
 	static const char *const words[] = { [TARE_CONFIDENCE_SURE] = NULL,

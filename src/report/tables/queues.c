@@ -110,9 +110,8 @@ static bool is_cause(const void *queue, const void *ns)
 #define TABLE causes
 #define COLUMNS "report/tables/gap_causes.def"
 #include "table/declare.h"
-TARE_TABLE(static, causes_table, "gap_causes", "Causes of gaps", "a category", NULL,
-           struct tare_queue_row, queue, TARE_LEDGER_CATEGORIES, &queue->gap_causes_ns[index],
-           causes_columns, .keep = is_cause);
+TARE_ROWS(causes, "gap_causes", "Causes of gaps", "a category", TARE_LEDGER_CATEGORIES,
+          queue->gap_causes_ns, .keep = is_cause);
 #undef SOURCE
 #undef SOURCE_NAME
 

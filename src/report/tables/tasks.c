@@ -205,9 +205,7 @@ static struct json_t *by_shape(void *json, const void *run, const void *row);
 #define TABLE limits
 #define COLUMNS "report/tables/limits.def"
 #include "table/declare.h"
-TARE_TABLE(static, limits_table, "limits", "Limits of occupancy", "a limit", NULL,
-           struct tare_occupancy, occupied, TARE_OCCUPANCY_LIMITS, &occupied->by[index],
-           limits_columns);
+TARE_ROWS(limits, "limits", "Limits of occupancy", "a limit", TARE_OCCUPANCY_LIMITS, occupied->by);
 #undef SOURCE
 #undef SOURCE_NAME
 

@@ -107,9 +107,13 @@ static bool estimated_total(const struct tare_cell_text *cell)
 	return tare_run_estimate_cell(&row->estimate, row->total_ns, cell);
 }
 
-// ---- the table
-
 // ---- sizes
+
+// Where bucket `i` begins.
+static uint64_t bucket_from(size_t i)
+{
+	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
+}
 
 static bool has_size(const void *transfers, const void *count)
 {
@@ -117,18 +121,19 @@ static bool has_size(const void *transfers, const void *count)
 	return *(const uint64_t *)count != 0;
 }
 
-#define BUCKET (row - transfers->sizes)
+#define BUCKET ((size_t)(row - transfers->sizes))
 #define SOURCE struct tare_transfer_row
 #define SOURCE_NAME transfers
 #define ROW uint64_t
 #define TABLE sizes
 #define COLUMNS "report/tables/transfer_sizes.def"
 #include "table/declare.h"
-TARE_TABLE(static, sizes_table, "transfer_sizes", "Sizes of transfers", "sizes from one to another",
-           NULL, struct tare_transfer_row, transfers, BUCKETS, &transfers->sizes[index],
-           sizes_columns, .keep = has_size);
+TARE_ROWS(sizes, "transfer_sizes", "Sizes of transfers", "sizes from one to another", BUCKETS,
+          transfers->sizes, .keep = has_size);
 #undef SOURCE
 #undef SOURCE_NAME
+
+// ---- the table
 
 #define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
 #define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
@@ -142,12 +147,6 @@ TARE_RUN_TABLE(transfers, "Transfers",
                "a kind, direction, memory of the host and device, by total time",
                "Nothing was transferred.", run->tables->transfer_count,
                &run->tables->transfers[index])
-
-// Where bucket `i` begins.
-static uint64_t bucket_from(size_t i)
-{
-	return i ? UINT64_C(64) << 2 * (i - 1) : 0;
-}
 
 // ---- as text
 

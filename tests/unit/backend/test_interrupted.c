@@ -112,7 +112,7 @@ static void a_process_with_one_thread_keeps_one(void **state)
 // A child that can build as well does so first, and can be stopped: nobody lets its build go on.
 static void a_process_with_one_thread_lets_a_child_build(void **state)
 {
-	struct tare_device device = { .backend = &backend, .forks = true };
+	struct tare_device device = { .backend = &backend, .child_builds = true };
 	struct tare_module_source source = { .data = "text", .bytes = 4 };
 	struct tare_module *module = NULL;
 	struct tare_error error = { 0 };

@@ -100,6 +100,12 @@ static void what_is_no_loop_gets_none(void **state)
 			assert_string_equal(made, none[i]);
 	}
 	assert_int_equal(place("#2 a", "do {\n} while (1);"), 0);
+	assert_int_equal(place("#2 a", "do i++;\nwhile (i < n);"), 0);
+	assert_int_equal(place("#3 a", "do {\nif (a) { }\n} while (1);"), 0);
+	assert_int_equal(place("#2 a", "if (a) { b(); }\nwhile (i < n) i++;"), 1);
+	assert_int_equal(place("#3 a", "do {\nif (a) { }\nwhile (i < n) i++;\n} while (1);"), 1);
+	assert_int_equal(place("#4 a", "do { } while (1);\ndo\n{ while (a) ; }\nwhile (b);"), 0);
+	assert_int_equal(place("#3 a", "\"a\\\nb\";\nfor (;;);"), 1);
 	assert_int_equal(place("#3 a", "/* \n */ \"\n for (;;);"), 1);
 }
 

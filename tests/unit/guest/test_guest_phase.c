@@ -317,8 +317,6 @@ static void what_is_not_itt_is_left_alone(void **state)
 	assert_int_equal(load_files(folder, &trace, 1), 0); // nor does attaching alone record
 }
 
-// ---- NVTX
-
 // ---- processes and threads
 
 static int mark_unrecorded(void *argument)

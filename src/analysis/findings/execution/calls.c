@@ -18,8 +18,7 @@ struct loop_calls {
 	const char *id;
 	uint32_t role;
 	enum tare_ledger_category category;
-	bool among_others; // which other calls have, too
-	const char *title; // takes how many, the function and percent
+	const char *title; // takes how many calls, the function and percent
 	const char *advice;
 };
 
@@ -90,6 +89,12 @@ static struct found find_calls(const struct evaluation *evaluation, uint32_t rol
 	return found;
 }
 
+// Other calls are of that category, too.
+static bool is_among_others(const struct loop_calls *calls)
+{
+	return calls->category == TARE_LEDGER_API;
+}
+
 // Of the idle gaps what passed in such calls.
 static struct gap_sum idle_in(const struct evaluation *evaluation, const struct loop_calls *calls,
                               const struct found *found)
@@ -101,7 +106,7 @@ static struct gap_sum idle_in(const struct evaluation *evaluation, const struct 
 			continue;
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		double part_ns = evaluation_part_ns(evaluation, gap, calls->category);
-		if (calls->among_others)
+		if (is_among_others(calls))
 			part_ns = fmin(part_ns, evaluation_within_gap(gap, found->spans,
 			                                              found->span_count, &first));
 		if (part_ns > 0 && gap->from_ns >= found->first_ns &&
@@ -111,17 +116,20 @@ static struct gap_sum idle_in(const struct evaluation *evaluation, const struct 
 	return sum;
 }
 
-// Without what recording takes of it: nobody saves that. Of CUDA what CUPTI takes inside the calls
-// is in it, and nobody knows how much.
-static void saved_in_calls(const struct evaluation *evaluation, const struct found *found,
-                           const struct gap_sum *sum, struct finding_draft *draft)
+// Of CUDA what CUPTI takes inside the calls is in their time, and nobody knows how much.
+static bool is_cost_known(const struct evaluation *evaluation)
 {
-	bool known = evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
+	return evaluation->tables->coverage.driver_ns != TARE_NO_TIME;
+}
+
+// What recording takes of the idle time: nobody saves that.
+static double recorder_ns(const struct evaluation *evaluation, const struct found *found,
+                          const struct gap_sum *sum)
+{
 	double idle = found->ns > 0 ? fmin(1, sum->ns / found->ns) : 0;
-	double recorder_ns = idle * (double)found->calls * (double)evaluation->call_cost_ps / 1e3;
-	finding_cost(draft, known ? fmax(0, sum->low_ns - recorder_ns) : 0,
-	             fmax(0, sum->ns - (known ? recorder_ns : 0)),
-	             fmin(sum->high_ns, fmax(sum->ns, found->ns)));
+	return is_cost_known(evaluation)
+	           ? idle * (double)found->calls * (double)evaluation->call_cost_ps / 1e3
+	           : 0;
 }
 
 static int evaluate_calls(struct evaluation *evaluation, const struct loop_calls *calls)
@@ -133,13 +141,15 @@ static int evaluate_calls(struct evaluation *evaluation, const struct loop_calls
 	                        SHARE))
 		return 0;
 	TARE_FREE struct tare_run_span *spans =
-	    calls->among_others ? calloc(recording->call_count + 1, sizeof *spans) : NULL;
-	if (calls->among_others && !spans)
+	    is_among_others(calls) ? calloc(recording->call_count + 1, sizeof *spans) : NULL;
+	if (is_among_others(calls) && !spans)
 		return -ENOMEM;
 	finding_begin(evaluation, &draft, calls->id);
 	struct found found = find_calls(evaluation, calls->role, spans, &draft);
 	struct gap_sum sum = idle_in(evaluation, calls, &found);
-	if (found.before < FEWEST || !finding_matters(evaluation, TARE_NO_INDEX, sum.ns,
+	double recorded_ns = recorder_ns(evaluation, &found, &sum);
+	double saved_ns = fmax(0, sum.ns - recorded_ns);
+	if (found.before < FEWEST || !finding_matters(evaluation, TARE_NO_INDEX, saved_ns,
 	                                              evaluation_edges(evaluation, sum.gaps),
 	                                              sum.gaps, found.calls, SHARE)) {
 		finding_drop(&draft);
@@ -159,7 +169,8 @@ static int evaluate_calls(struct evaluation *evaluation, const struct loop_calls
 	finding_figure(&draft, "calls", (double)found.calls, "counted");
 	finding_figure(&draft, "calls_ns", found.ns, "host clock");
 	finding_figure(&draft, "idle_ns", sum.ns, "device timestamp");
-	saved_in_calls(evaluation, &found, &sum, &draft);
+	finding_cost(&draft, is_cost_known(evaluation) ? fmax(0, sum.low_ns - recorded_ns) : 0,
+	             saved_ns, fmin(sum.high_ns, fmax(sum.ns, found.ns)));
 	draft.finding.confidence = TARE_CONFIDENCE_LIKELY;
 	return finding_raise(&draft);
 }
@@ -185,9 +196,9 @@ int finding_releases_in_loop(struct evaluation *evaluation, struct tare_error *e
 		.id = "releases-in-loop",
 		.role = TARE_ROLE_RELEASE,
 		.category = TARE_LEDGER_RELEASE,
-		.title = "%llu objects are released between kernels, most of the time in %s: the "
-		         "device is idle %.1f %% of "
-		         "the working part for that",
+		.title = "%llu releases between kernels, most of their time in %s: the device is "
+		         "idle %.1f %% of the working "
+		         "part for them",
 		.advice = "Make such objects once and use them again, or release them when the "
 		          "work is done",
 	};
@@ -201,9 +212,9 @@ int finding_creations_in_loop(struct evaluation *evaluation, struct tare_error *
 		.id = "creations-in-loop",
 		.role = TARE_ROLE_CREATE,
 		.category = TARE_LEDGER_API,
-		.among_others = true,
-		.title = "%llu objects that are no memory are made between kernels, most of the "
-		         "time in %s: the device is idle %.1f %% of the working part for that",
+		.title =
+		    "%llu calls between kernels make objects that are no memory, most of their "
+		    "time in %s: the device is idle %.1f %% of the working part for them",
 		.advice =
 		    "Make kernels, queues, lists and events once before the loop and use them "
 		    "again",

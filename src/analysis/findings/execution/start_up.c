@@ -127,12 +127,16 @@ static void say(struct finding_draft *draft, const struct builds *builds, double
 		         ", the longest %s; side by side they could save %s at most", longest,
 		         tare_format_ns(beside_ns(builds, ns), beside));
 	bool launches = evaluation->kernels.count > 0;
+	bool all_seen =
+	    evaluation->commands > 0 || summary->why_no_command == TARE_NO_COMMAND_ENQUEUED;
 	finding_title(draft, "%s are %s%s for %.1f %% of the run%s",
 	              finding_word(evaluation, FINDING_WORD_PROGRAMS),
 	              finding_word(evaluation, FINDING_WORD_BUILT),
 	              launches ? " before the first kernel" : "",
 	              100 * ns / (double)summary->wall_ns,
-	              launches ? "" : ", which launches no kernel");
+	              launches   ? ""
+	              : all_seen ? ", which launches no kernel"
+	                         : "; no kernel of it was recorded");
 	finding_evidence(
 	    draft, "%llu build call%s take%s %s of %s%s; %s", (unsigned long long)builds->count,
 	    builds->count == 1 ? "" : "s", builds->count == 1 ? "s" : "", built, wall, apart,

@@ -294,12 +294,9 @@ static int evaluate_gain(struct evaluation *evaluation, const struct tare_overla
 	struct finding_draft draft;
 	struct issue issue;
 	double measured_ns = (double)gain->measured_ns, saved_ns = measured_ns - gain->predicted_ns;
-	double unusual_ns;
 	if (gain->beside == TARE_TOGETHER_APART || saved_ns < LEAST_GAIN * measured_ns)
 		return 0;
 	int code = look(evaluation, gain, &issue);
-	if (!code)
-		code = finding_unusual_idle_ns(evaluation, gain->from_ns, gain->to_ns, &unusual_ns);
 	enum apart apart = code ? APART_NOT : apart_of(&issue, gain->chunks);
 	if (apart == APART_NOT || !finding_matters(evaluation, gain->device, saved_ns, 2,
 	                                           3 * gain->chunks, issue.waits, FINDING_SHARE))
@@ -311,6 +308,10 @@ static int evaluate_gain(struct evaluation *evaluation, const struct tare_overla
 	if ((waits && finding_take_back(evaluation, "synchronize-drains", copies ? saved_ns : 0)) ||
 	    !copies)
 		return 0;
+	double unusual_ns;
+	code = finding_unusual_idle_ns(evaluation, gain->from_ns, gain->to_ns, &unusual_ns);
+	if (code)
+		return code;
 	finding_begin(evaluation, &draft, ids[apart]);
 	title(evaluation, gain, &issue, apart, &draft);
 	tell(gain, &draft);

@@ -80,11 +80,12 @@ static int add_up(struct evaluation *evaluation, const bool *copies, uint32_t de
 	int code = finding_alone_open(evaluation, copies, &alone);
 	for (size_t i = 0; i < evaluation->order_count && !code; i++) {
 		uint32_t at = evaluation->order[i];
-		int64_t end_ns = TARE_COMMAND(recording, at)->end_ns;
-		if (tare_command_device(recording, TARE_COMMAND(recording, at)) != device)
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, at);
+		int64_t end_ns = command->end_ns;
+		if (tare_command_device(recording, command) != device)
 			continue;
 		if (copies[at])
-			add(sum, draft, at, finding_alone_ns(&alone, TARE_COMMAND(recording, at)));
+			add(sum, draft, at, finding_alone_ns(&alone, command));
 		sum->done_ns = end_ns > sum->done_ns ? end_ns : sum->done_ns;
 	}
 	finding_alone_close(&alone);

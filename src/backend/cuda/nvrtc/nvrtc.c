@@ -96,12 +96,9 @@ static int make_options(struct cuda_device *device, const struct tare_module_sou
                         struct options *options, struct tare_error *error)
 {
 	const struct cuda_nvrtc *nvrtc = device->driver->nvrtc;
-	int major = 0, minor = 0, status;
-	const struct cuda_functions *call = &device->driver->call;
-
-	call->cuDeviceGetAttribute(&major, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->handle);
-	call->cuDeviceGetAttribute(&minor, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->handle);
-	status = cut(options, source->options ? source->options : "", error);
+	int major = cuda_attribute(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+	int minor = cuda_attribute(device, ABI_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+	int status = cut(options, source->options ? source->options : "", error);
 	if (status < 0)
 		return status;
 	if (!has(options, "-arch") && !has(options, "--gpu-architecture")) {

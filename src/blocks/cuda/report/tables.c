@@ -44,8 +44,7 @@ TARE_TABLE(, tare_blocks_texts_table, "texts", "Texts", "a text", NULL, struct t
 #define TABLE stalls
 #define COLUMNS "blocks/cuda/report/tables/stalls.def"
 #include "table/declare.h"
-TARE_TABLE(static, stalls_table, "stalls", "Samples by reason", "a reason to wait", NULL,
-           struct tare_stall_counts, counts, TARE_STALLS, &counts->by[index], stalls_columns);
+TARE_ROWS(stalls, "stalls", "Samples by reason", "a reason to wait", TARE_STALLS, counts->by);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -55,8 +54,8 @@ TARE_TABLE(static, stalls_table, "stalls", "Samples by reason", "a reason to wai
 #define TABLE issued
 #define COLUMNS "blocks/cuda/report/tables/issued.def"
 #include "table/declare.h"
-TARE_TABLE(static, issued_table, "issued", "Samples that issued", "a class of instructions", NULL,
-           uint64_t, counts, TARE_SASS_CLASS_COUNT, &counts[index], issued_columns);
+TARE_ROWS(issued, "issued", "Samples that issued", "a class of instructions", TARE_SASS_CLASS_COUNT,
+          counts);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -92,6 +91,7 @@ static const char *const finding_ids[] = { "memory-latency",
 	                                   "busy-pipe",
 	                                   "branching",
 	                                   NULL };
+_Static_assert(sizeof finding_ids / sizeof *finding_ids == TARE_STALL_ADVICE + 1, "an id each");
 
 #define SOURCE struct tare_stall_finding_row
 #define SOURCE_NAME finding
@@ -99,9 +99,8 @@ static const char *const finding_ids[] = { "memory-latency",
 #define TABLE pcs
 #define COLUMNS "blocks/cuda/report/tables/pcs.def"
 #include "table/declare.h"
-TARE_TABLE(static, pcs_table, "pcs", "Places", "an instruction", NULL,
-           struct tare_stall_finding_row, finding, finding->finding->place_count,
-           &finding->finding->instructions[index], pcs_columns);
+TARE_ROWS(pcs, "pcs", "Places", "an instruction", finding->finding->place_count,
+          finding->finding->instructions);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -156,33 +155,29 @@ static const struct tare_column_group at = { "at", NULL, has_line, "its line" };
 #define TABLE findings
 #define COLUMNS "blocks/cuda/report/tables/findings.def"
 #include "table/declare.h"
-TARE_TABLE(static, findings_table, "cuda_findings", "What to change in a CUDA kernel", "a finding",
-           NULL, struct tare_sampled_row, kernel, kernel->found.count, &kernel->findings[index],
-           findings_columns);
+TARE_ROWS(findings, "cuda_findings", "What to change in a CUDA kernel", "a finding",
+          kernel->found.count, kernel->findings);
 
 #define ROW struct tare_sampled_block
 #define TABLE blocks
 #define COLUMNS "blocks/cuda/report/tables/blocks.def"
 #include "table/declare.h"
-TARE_TABLE(static, blocks_table, "cuda_blocks", "Blocks of a CUDA kernel", "a block", NULL,
-           struct tare_sampled_row, kernel, KERNEL->blocks ? KERNEL->split.count : 0,
-           &KERNEL->blocks[index], blocks_columns, .keep = block_is_met);
+TARE_ROWS(blocks, "cuda_blocks", "Blocks of a CUDA kernel", "a block",
+          KERNEL->blocks ? KERNEL->split.count : 0, KERNEL->blocks, .keep = block_is_met);
 
 #define ROW struct tare_sampled_line
 #define TABLE lines
 #define COLUMNS "blocks/cuda/report/tables/lines.def"
 #include "table/declare.h"
-TARE_TABLE(static, lines_table, "cuda_lines", "Lines of a CUDA kernel", "a line", NULL,
-           struct tare_sampled_row, kernel, KERNEL->line_count, &KERNEL->lines[index],
-           lines_columns);
+TARE_ROWS(lines, "cuda_lines", "Lines of a CUDA kernel", "a line", KERNEL->line_count,
+          KERNEL->lines);
 
 #define ROW struct tare_stall_counts
 #define TABLE instructions
 #define COLUMNS "blocks/cuda/report/tables/instructions.def"
 #include "table/declare.h"
-TARE_TABLE(static, instructions_table, "cuda_instructions", "Instructions of a CUDA kernel",
-           "an instruction", NULL, struct tare_sampled_row, kernel, KERNEL->count,
-           &KERNEL->instructions[index], instructions_columns, .keep = instruction_is_met);
+TARE_ROWS(instructions, "cuda_instructions", "Instructions of a CUDA kernel", "an instruction",
+          KERNEL->count, KERNEL->instructions, .keep = instruction_is_met);
 
 // ---- what was counted of it
 
@@ -217,25 +212,22 @@ static const struct tare_column_group cost = {
 #define TABLE exact_blocks
 #define COLUMNS "blocks/cuda/report/tables/exact_blocks.def"
 #include "table/declare.h"
-TARE_TABLE(static, exact_blocks_table, "exact_blocks", "Blocks, counted exactly", "a block", NULL,
-           struct tare_sampled_row, kernel, EXACT->blocks ? KERNEL->split.count : 0,
-           &EXACT->blocks[index], exact_blocks_columns);
+TARE_ROWS(exact_blocks, "exact_blocks", "Blocks, counted exactly", "a block",
+          EXACT->blocks ? KERNEL->split.count : 0, EXACT->blocks);
 
 #define ROW struct tare_exact_line
 #define TABLE exact_lines
 #define COLUMNS "blocks/cuda/report/tables/exact_lines.def"
 #include "table/declare.h"
-TARE_TABLE(static, exact_lines_table, "exact_lines", "Lines, counted exactly", "a line", NULL,
-           struct tare_sampled_row, kernel, EXACT->line_count, &EXACT->lines[index],
-           exact_lines_columns);
+TARE_ROWS(exact_lines, "exact_lines", "Lines, counted exactly", "a line", EXACT->line_count,
+          EXACT->lines);
 
 #define ROW struct tare_exact_counts
 #define TABLE exact_instructions
 #define COLUMNS "blocks/cuda/report/tables/exact_instructions.def"
 #include "table/declare.h"
-TARE_TABLE(static, exact_instructions_table, "exact_instructions", "Instructions, counted exactly",
-           "an instruction", NULL, struct tare_sampled_row, kernel, KERNEL->count,
-           &EXACT->at[index], exact_instructions_columns, .keep = is_executed);
+TARE_ROWS(exact_instructions, "exact_instructions", "Instructions, counted exactly",
+          "an instruction", KERNEL->count, EXACT->at, .keep = is_executed);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -252,17 +244,15 @@ static const char *class_name(ptrdiff_t class)
 #define TABLE classes
 #define COLUMNS "blocks/cuda/report/tables/classes.def"
 #include "table/declare.h"
-TARE_TABLE(static, classes_table, "classes", "Executed, by class", "a class of instructions", NULL,
-           struct tare_exact, exact, TARE_SASS_CLASS_COUNT, &exact->by_class[index],
-           classes_columns, .keep = is_executed);
+TARE_ROWS(classes, "classes", "Executed, by class", "a class of instructions",
+          TARE_SASS_CLASS_COUNT, exact->by_class, .keep = is_executed);
 
 #define ROW struct tare_exact_opcode
 #define TABLE opcodes
 #define COLUMNS "blocks/cuda/report/tables/opcodes.def"
 #include "table/declare.h"
-TARE_TABLE(static, opcodes_table, "opcodes", "Executed, by opcode", "an opcode", NULL,
-           struct tare_exact, exact, exact->opcode_count, &exact->opcodes[index], opcodes_columns,
-           .keep = opcode_is_executed);
+TARE_ROWS(opcodes, "opcodes", "Executed, by opcode", "an opcode", exact->opcode_count,
+          exact->opcodes, .keep = opcode_is_executed);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -281,15 +271,15 @@ TARE_TABLE(static, exact_table, "exact", "Counted exactly", "a kernel that was c
 #undef KERNEL
 
 #define KERNEL row->kernel
+#define SEEN(count) tare_if(samples->of->sums.counts_launches > 0, count, TARE_NOT_ASKED)
 #define SOURCE struct tare_pc_samples_rows
 #define SOURCE_NAME samples
 #define ROW struct tare_sampled_row
 #define TABLE kernels
 #define COLUMNS "blocks/cuda/report/tables/kernels.def"
 #include "table/declare.h"
-TARE_TABLE(static, kernels_table, "cuda_kernels", "CUDA kernels", "a kernel", NULL,
-           struct tare_pc_samples_rows, samples, samples->of->kernel_count,
-           &samples->kernels[index], kernels_columns);
+TARE_ROWS(kernels, "cuda_kernels", "CUDA kernels", "a kernel", samples->of->kernel_count,
+          samples->kernels);
 
 #define OF row->of
 #define ROW struct tare_pc_samples_rows

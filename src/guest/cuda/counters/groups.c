@@ -162,7 +162,7 @@ static void find_names(struct counters_arrangement *to, uint8_t fixed,
 }
 
 // What most chips do: each has the first names, and takes a pass for each fixed group. One
-// configuration tells, which takes a tenth of the time of asking for each group. False: not so.
+// configuration tells, which is asked for once where each group would be. False: not so.
 static bool arrange_at_once(struct counters_arrangement *to)
 {
 	struct counters_group *all = &to->groups[COUNTERS_FIXED_GROUPS];

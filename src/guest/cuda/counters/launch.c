@@ -17,10 +17,9 @@ static _Atomic uint32_t taken;     // a launch is being counted, or a profiler p
 static _Atomic bool given_up;      // it was refused
 static _Atomic int64_t spent_ns;   // by counting, of an open plan, and since when that runs
 static int64_t began_ns;
-// An open plan may spend so much, or that part of the time until then. What a launch takes at most.
-enum { SPEND_MS = 3000, SPEND_PART = 30, TURN_MS = 120 };
-// For how long the work before a launch is waited for.
-enum { REST_MS = 1000 };
+// An open plan may spend so much, or that part of the time until then. What a launch takes at most,
+// and for how long the work before it is waited for.
+enum { SPEND_MS = 3000, SPEND_PART = 30, TURN_MS = 120, REST_MS = 1000 };
 
 // The launch that is being counted, of whoever has `taken`.
 static struct counted_launch {
@@ -230,7 +229,7 @@ static bool is_turn(const struct counters_session *session, const struct counter
 // is no record.
 static bool comes_to_rest(struct guest_thread *thread, cu_stream stream)
 {
-	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	uint32_t aside = guest_aside_begin(thread, GUEST_ASIDE_ALL);
 	int64_t until_ns = now_ns() + REST_MS * INT64_C(1000000);
 	bool rests = !cuda_driver.cuStreamQuery;
 	while (!rests) {
@@ -351,7 +350,7 @@ static bool is_counted(const struct cupti_call *told)
 // A range ends with the work that is complete. The program has not called this: it is no record.
 static void await_graph(struct guest_thread *thread)
 {
-	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	uint32_t aside = guest_aside_begin(thread, GUEST_ASIDE_ALL);
 	if (cuda_driver.cuCtxSynchronize)
 		cuda_driver.cuCtxSynchronize();
 	guest_aside_end(thread, aside);

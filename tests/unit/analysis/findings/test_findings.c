@@ -84,7 +84,7 @@ static const struct {
 	// run.
 	{ "synchronous-launches",
 	  true,
-	  4000 * US,
+	  13900 * US,
 	  14000 * US,
 	  { .return_ns = 20 * US, .api_ns = 200 * US, .run_ns = 50 * US } },
 	{ "synchronous-launches", false, 0, 0, { .return_ns = 9 * US } },

@@ -30,8 +30,8 @@ static inline bool one_in(struct tare_random *random, uint64_t n)
 }
 
 // Within another call, as a wait in the call of a copy.
-static void perhaps_within(struct tare_random *random, struct made *made, uint32_t thread,
-                           int64_t enter_ns, int64_t exit_ns)
+static inline void perhaps_within(struct tare_random *random, struct made *made, uint32_t thread,
+                                  int64_t enter_ns, int64_t exit_ns)
 {
 	if (exit_ns > enter_ns + 2 && one_in(random, 4))
 		made_call(made, made_plain_call(thread, (uint8_t)below(random, TARE_ROLE_COUNT),

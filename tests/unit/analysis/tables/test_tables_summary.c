@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The summary of a run, what bounds it, and how that is said: ledgers made by hand.
+// The summary of a run by ledgers made by hand: its figures, and the part that is judged.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -376,7 +376,7 @@ static void a_launch_gets_its_arguments(void **state)
 	free_all(queue, in, out);
 }
 
-// ---- gates, limits
+// ---- queue groups
 
 // A driver may have queue groups for something else only, video for one.
 static ze_result_t ZE_APICALL only_video(ze_device_handle_t handle, uint32_t *count,

@@ -224,7 +224,7 @@ static void what_was_not_counted_is_named_with_its_reason(void **state)
 	run.device.no_counters = "its driver offers none";
 	text = written(&run, 2, 80, true);
 	assert_non_null(strstr(text, "n/a: no counters here: its driver offers none\n"));
-	assert_non_null(strstr(text, "a launch"));
+	assert_non_null(strstr(text, "share a launch"));
 	assert_null(strstr(text, "asked"));
 	assert_null(strstr(text, "bound by"));
 	free(text);

@@ -181,5 +181,5 @@ int main(void)
 		cmocka_unit_test(samples_are_told_and_do_not_outweigh_the_whole),
 		cmocka_unit_test(copies_to_images_are_not_compared),
 	};
-	return cmocka_run_group_tests_name("finding_copies", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("finding_contents", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host memory of which the library knows: mapped buffers, SVM and the like, sorted by address.
-#include "guest/stack/region.h"
+#include "guest/region.h"
 
 #include <string.h>
 
