@@ -2,6 +2,7 @@
 // How arrays grow. All is inline: the reader of traces, which is a library of its own, uses it,
 // too.
 #pragma once
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +12,15 @@
 
 // From some large pages (2 MiB) on.
 #define TARE_LARGE_PAGES_BYTES (UINT64_C(8) << 20)
+
+// For a program's begin: memory of a large array that is freed goes back to the system, however
+// large others were that were freed before it. Of glibc; elsewhere nothing is done.
+static inline void tare_return_large_arrays(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
 
 // Asks the system to keep a large array that was just allocated in large pages, as far as it fills
 // them: a walk over millions of rows then looks up few addresses. Nothing is lost if it does not.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/room.h"
 #include "cli/commands/table.h"
 #include "cli/devices/ze_cpu.h"
 #include "cli/options/option.h"
@@ -41,6 +42,8 @@ int main(int argument_count, char **arguments)
 	struct tare_error error = { 0 };
 	int status;
 
+	// What is freed of a large array goes back at once, however large those freed before were.
+	tare_return_large_arrays();
 	// Only the character set: numbers keep their decimal point.
 	setlocale(LC_CTYPE, "");
 	status = tare_settings_parse(tare_commands, argument_count, arguments, &settings, &error);

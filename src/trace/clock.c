@@ -82,13 +82,11 @@ static wide scaled(const struct tare_trace_segment *line, wide since)
 	return whole + (2 * rest >= line->twice);
 }
 
-int64_t tare_trace_map_ns(const struct tare_trace_map *map, uint64_t ticks)
+int64_t tare_trace_map_line_ns(const struct tare_trace_map *map, uint64_t ticks)
 {
 	const struct tare_trace_segment *line = map->segments;
 	wide since;
 
-	if (!line)
-		return bounded(ticks);
 	for (size_t low = 0, high = map->count; high - low > 1;) {
 		size_t middle = low + (high - low) / 2;
 		if ((unsigned_wide)ticks * 2 < map->segments[middle].origin_twice)

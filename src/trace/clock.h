@@ -40,4 +40,10 @@ int tare_trace_map_fit(const struct tare_trace_reading *readings, size_t count,
 void tare_trace_map_free(struct tare_trace_map *map);
 
 // Rounded once, to the nearest; what int64_t cannot hold becomes its nearest end but INT64_MIN.
-int64_t tare_trace_map_ns(const struct tare_trace_map *map, uint64_t ticks);
+int64_t tare_trace_map_line_ns(const struct tare_trace_map *map, uint64_t ticks);
+static inline int64_t tare_trace_map_ns(const struct tare_trace_map *map, uint64_t ticks)
+{
+	if (map->segments)
+		return tare_trace_map_line_ns(map, ticks);
+	return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
+}

@@ -198,10 +198,11 @@ static int find_gaps(struct evaluation *evaluation)
 	code = ledger_working_keep(&working->gaps, is_asked_for, evaluation);
 	evaluation->gap_count = working->gaps.count;
 	for (size_t i = 0; i < working->gaps.count; i++) {
-		struct ledger_kept_gap *gap = &working->gaps.at[i];
-		gap->first_launch =
-		    evaluation_is_first_launch(evaluation, ledger_gap_command(&working->gaps, i));
-		evaluation->gaps_have |= gap->has;
+		if (evaluation_is_first_launch(evaluation, ledger_gap_command(&working->gaps, i)))
+			ledger_gap_mark(&working->gaps, i, LEDGER_GAP_FIRST_LAUNCH, true);
+		const struct ledger_working_gap gap = { .bits =
+			                                    ledger_gap_bits(&working->gaps, i) };
+		evaluation->gaps_have |= gap.has;
 	}
 	return code;
 }
@@ -250,7 +251,7 @@ int64_t evaluation_first_use_ns(const struct evaluation *evaluation,
 static void sum_first_uses(struct evaluation *evaluation)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++)
-		if (evaluation->working->gaps.at[i].first_launch)
+		if (ledger_gap_is_marked(&evaluation->working->gaps, i, LEDGER_GAP_FIRST_LAUNCH))
 			evaluation->first_use_ns +=
 			    evaluation_first_use_ns(evaluation, FINDING_GAP(evaluation, i));
 	evaluation->steady_ns = evaluation->working_ns - evaluation->first_use_ns;

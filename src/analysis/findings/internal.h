@@ -91,7 +91,7 @@ int evaluation_open(struct evaluation *evaluation, const struct tare_recording *
 void evaluation_close(struct evaluation *evaluation);
 
 // A gap, as a pointer that is good to the end of the block it is written in, and, in a loop, to the
-// next turn: it points to a copy. Marks are set in working->gaps.at.
+// next turn: it points to a copy. Marks are set by ledger_gap_mark.
 #define FINDING_GAP(evaluation, index)                                                             \
 	((const struct ledger_working_gap[1]){                                                     \
 	    ledger_gap_at(&(evaluation)->working->gaps, (index)) })
@@ -105,7 +105,9 @@ static inline bool evaluation_has_part(const struct evaluation *evaluation,
 static inline bool evaluation_gap_has(const struct evaluation *evaluation, size_t index,
                                       enum tare_ledger_category category)
 {
-	return evaluation->working->gaps.at[index].has & UINT32_C(1) << category;
+	const struct ledger_working_gap gap = { .bits = ledger_gap_bits(&evaluation->working->gaps,
+		                                                        index) };
+	return gap.has & UINT32_C(1) << category;
 }
 // What a part of a gap takes; 0: it has none of that category.
 static inline double evaluation_part_ns(const struct evaluation *evaluation,

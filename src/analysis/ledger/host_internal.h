@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by host_state.c and host_walk.c.
 #pragma once
+#include "analysis/core/id_map.h"
 #include "analysis/ledger/host_state.h"
 #include "analysis/recording/intervals.h"
 
@@ -30,8 +31,11 @@ struct host_thread {
 struct ledger_hosts {
 	const struct tare_recording *recording;
 	struct host_thread *threads;
-	uint32_t *next_command, *next_call; // of the same thread
-	struct host_extra *extras;          // by thread, then enter_ns
+	// of the same thread: how many commands on; 0: none, HOST_FAR: `far` says
+	uint16_t *next_command;
+	struct tare_id_map far;
+	uint32_t *next_call;
+	struct host_extra *extras; // by thread, then enter_ns
 	size_t extra_count;
 	struct ledger_unfinished *unfinished;
 	size_t unfinished_count;
@@ -39,6 +43,16 @@ struct ledger_hosts {
 	struct tare_run_span *lost; // by process, then time; see host_lost.c
 	size_t *lost_first;         // of each process, of all of the view, and the end
 };
+
+#define HOST_FAR UINT16_MAX
+// The next command of a command's thread; TARE_NO_INDEX.
+static inline uint32_t host_next_command(const struct ledger_hosts *hosts, uint32_t command)
+{
+	uint32_t on = hosts->next_command[command];
+	if (on == HOST_FAR)
+		return tare_id_map_find(&hosts->far, command);
+	return on ? command + on : TARE_NO_INDEX;
+}
 
 // A call in progress.
 struct host_open {

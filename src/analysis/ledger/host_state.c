@@ -49,8 +49,18 @@ static void seen(struct host_thread *thread, int64_t enter_ns, int64_t exit_ns)
 		thread->gone_ns = exit_ns;
 }
 
-// Chains the calls of each thread, the last one first.
-static void chain(struct ledger_hosts *hosts, const struct tare_view *view)
+// Notes what comes behind a command on its thread. False: no memory.
+static bool note_next(struct ledger_hosts *hosts, uint32_t command, uint32_t next)
+{
+	bool far = next != TARE_NO_INDEX && next - command >= HOST_FAR;
+	hosts->next_command[command] = (uint16_t)(next == TARE_NO_INDEX ? 0
+	                                          : far                 ? HOST_FAR
+	                                                                : next - command);
+	return !far || tare_id_map_put(&hosts->far, command, next);
+}
+
+// Chains the calls of each thread, the last one first. Returns 0 or -ENOMEM.
+static int chain(struct ledger_hosts *hosts, const struct tare_view *view)
 {
 	const struct tare_recording *recording = hosts->recording;
 	for (size_t i = recording->command_count; i-- > 0;) {
@@ -58,7 +68,8 @@ static void chain(struct ledger_hosts *hosts, const struct tare_view *view)
 		if (tare_command_is_run(command) || !is_ours(hosts, view, command->thread))
 			continue;
 		struct host_thread *thread = &hosts->threads[command->thread];
-		hosts->next_command[i] = thread->command;
+		if (!note_next(hosts, (uint32_t)i, thread->command))
+			return -ENOMEM;
 		thread->command = (uint32_t)i;
 		seen(thread, command->enter_ns, command->exit_ns);
 	}
@@ -71,6 +82,7 @@ static void chain(struct ledger_hosts *hosts, const struct tare_view *view)
 		thread->call = (uint32_t)i;
 		seen(thread, call->enter_ns, call->exit_ns);
 	}
+	return 0;
 }
 
 // ---- unfinished calls and losses
@@ -359,10 +371,10 @@ int ledger_hosts_new(const struct tare_recording *recording, const struct tare_v
 	hosts->next_call = calloc(recording->call_count + 1, sizeof *hosts->next_call);
 	if (hosts->threads && hosts->next_command && hosts->next_call)
 		rc = prepare_threads(hosts);
-	if (!rc) {
-		chain(hosts, view);
+	if (!rc)
+		rc = chain(hosts, view);
+	if (!rc)
 		rc = add_extras(hosts, view);
-	}
 	if (!rc)
 		rc = find_stand_ins(hosts, view);
 	if (!rc)
@@ -383,6 +395,7 @@ void ledger_hosts_free(struct ledger_hosts *hosts)
 		return;
 	free(hosts->threads);
 	free(hosts->next_command);
+	tare_id_map_free(&hosts->far);
 	free(hosts->next_call);
 	free(hosts->extras);
 	free(hosts->unfinished);

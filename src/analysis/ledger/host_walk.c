@@ -133,7 +133,7 @@ static void take_begun(const struct ledger_hosts *hosts, const struct host_threa
 {
 	while (cursor->command_enter_ns <= cursor->now_ns) {
 		enter_call(cursor, cursor->command_exit_ns, cursor->command_state);
-		cursor->command = hosts->next_command[cursor->command];
+		cursor->command = host_next_command(hosts, cursor->command);
 		look_at_command(hosts, cursor);
 	}
 	while (cursor->call_enter_ns <= cursor->now_ns) {
@@ -330,7 +330,7 @@ leap_command(const struct ledger_hosts *hosts, struct host_cursor *cursor, int64
 	*state = cursor->command_state;
 	if (*exit_ns > end_ns || *exit_ns > cursor->call_enter_ns)
 		return false;
-	cursor->command = hosts->next_command[command];
+	cursor->command = host_next_command(hosts, command);
 	look_at_command(hosts, cursor);
 	if (cursor->command_enter_ns >= *exit_ns)
 		return true;

@@ -25,10 +25,32 @@ static bool ends_with_start(const struct ledger_working_gaps *gaps, int64_t to_n
 	       TARE_COMMAND(gaps->recording, command)->start_ns == to_ns;
 }
 
-// Where a gap lies. Returns 0 or -ENOMEM.
-static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_ns, uint32_t command,
-                 struct ledger_kept_gap *kept)
+// Which of the kinds the bits are, added where it is new; LEDGER_GAP_KINDS: there are too many.
+// Returns 0 or -ENOMEM.
+static int find_kind(struct ledger_working_gaps *gaps, uint32_t bits, uint16_t *kind)
 {
+	uint32_t found = tare_id_map_find(&gaps->kind_of, bits);
+	if (found == TARE_ID_ABSENT && gaps->kind_count < LEDGER_GAP_KINDS) {
+		uint32_t *added = TARE_ROOM_FOR(gaps->kinds, gaps->kind_room, gaps->kind_count);
+		found = (uint32_t)gaps->kind_count;
+		if (!added || !tare_id_map_put(&gaps->kind_of, bits, found))
+			return -ENOMEM;
+		*added = bits;
+		gaps->kind_count++;
+	}
+	*kind = (uint16_t)(found == TARE_ID_ABSENT ? LEDGER_GAP_KINDS : found);
+	return 0;
+}
+
+// Appends a gap, but for its parts. Returns 0 or -ENOMEM.
+static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_ns, uint32_t command,
+                 uint32_t bits)
+{
+	struct ledger_kept_gap *kept = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
+	uint16_t *what = TARE_ROOM_FOR(gaps->what, gaps->what_room, gaps->count);
+	uint16_t kind;
+	if (!kept || !what || find_kind(gaps, bits, &kind))
+		return -ENOMEM;
 	if (gaps->count % LEDGER_GAPS_A_BLOCK == 0) {
 		uint32_t *first =
 		    TARE_ROOM_FOR(gaps->first_parts, gaps->block_room, gaps->block_count);
@@ -37,17 +59,19 @@ static int place(struct ledger_working_gaps *gaps, int64_t from_ns, int64_t to_n
 		*first = (uint32_t)gaps->part_count;
 		gaps->block_count++;
 	}
-	if (to_ns - from_ns < LEDGER_GAP_WIDE && ends_with_start(gaps, to_ns, command)) {
-		kept->length_ns = (uint32_t)(to_ns - from_ns);
-		kept->command = command;
+	*what = kind % LEDGER_GAP_KINDS;
+	if (kind < LEDGER_GAP_KINDS && to_ns - from_ns < LEDGER_GAP_WIDE &&
+	    ends_with_start(gaps, to_ns, command)) {
+		*kept = (struct ledger_kept_gap){ (uint32_t)(to_ns - from_ns), command };
+		gaps->count++;
 		return 0;
 	}
 	struct ledger_wide_gap *wide = TARE_ROOM_FOR(gaps->wide, gaps->wide_room, gaps->wide_count);
 	if (!wide)
 		return -ENOMEM;
-	*wide = (struct ledger_wide_gap){ from_ns, to_ns, command };
-	kept->length_ns = LEDGER_GAP_WIDE;
-	kept->command = (uint32_t)gaps->wide_count++;
+	*wide = (struct ledger_wide_gap){ from_ns, to_ns, command, bits };
+	*kept = (struct ledger_kept_gap){ LEDGER_GAP_WIDE, (uint32_t)gaps->wide_count++ };
+	gaps->count++;
 	return 0;
 }
 
@@ -67,9 +91,8 @@ int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *
 	// Of these two parts findings may take some out again.
 	const uint32_t changed = UINT32_C(1) << TARE_LEDGER_COMPUTING | UINT32_C(1)
 	                                                                    << TARE_LEDGER_OFF_CPU;
-	struct ledger_kept_gap *added = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
 	uint32_t has = 0;
-	if (!added || gaps->part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
+	if (gaps->part_count > UINT32_MAX - TARE_LEDGER_CATEGORIES)
 		return -ENOMEM;
 	for (uint32_t left = among >> TARE_LEDGER_BEFORE_FIRST << TARE_LEDGER_BEFORE_FIRST; left;
 	     left &= left - 1)
@@ -77,12 +100,11 @@ int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *
 			has |= left & -left;
 	bool one = __builtin_popcount(has) == 1 && !(has & changed) &&
 	           parts_ns[__builtin_ctz(has)] == gap->to_ns - gap->from_ns;
-	*added = (struct ledger_kept_gap){ .has = has & 0x7fffff,
-		                           .cause = gap->cause & 31,
-		                           .undivided = one };
-	if (place(gaps, gap->from_ns, gap->to_ns, gap->command, added))
+	const struct ledger_working_gap kept = { .has = has & 0x7fffff,
+		                                 .cause = gap->cause & 31,
+		                                 .undivided = one };
+	if (place(gaps, gap->from_ns, gap->to_ns, gap->command, kept.bits))
 		return -ENOMEM;
-	gaps->count++;
 	for (uint32_t left = one ? 0 : has; left; left &= left - 1)
 		if (add_part(gaps, (float)parts_ns[__builtin_ctz(left)]))
 			return -ENOMEM;
@@ -93,13 +115,11 @@ int ledger_working_add(struct ledger_working_gaps *gaps, const struct tare_gap *
 static int append(struct ledger_working_gaps *gaps, const struct ledger_working_gaps *from,
                   const struct ledger_working_gap *gap)
 {
-	struct ledger_kept_gap *added = TARE_ROOM_FOR(gaps->at, gaps->room, gaps->count);
-	if (!added)
+	const uint32_t marks = UINT32_MAX << LEDGER_GAP_MARKS_AT;
+	if (place(gaps, gap->from_ns, gap->to_ns, gap->command, gap->bits & ~marks))
 		return -ENOMEM;
-	*added = from->at[gap->index];
-	if (place(gaps, gap->from_ns, gap->to_ns, gap->command, added))
-		return -ENOMEM;
-	gaps->count++;
+	gaps->what[gaps->count - 1] |=
+	    (uint16_t)((gap->bits >> LEDGER_GAP_MARKS_AT) * LEDGER_GAP_KINDS);
 	for (uint32_t left = gap->undivided ? 0 : gap->has; left; left &= left - 1)
 		if (add_part(gaps, *ledger_gap_part(
 		                       from, gap, (enum tare_ledger_category)__builtin_ctz(left))))
@@ -134,6 +154,9 @@ int ledger_working_keep(struct ledger_working_gaps *gaps,
 void ledger_working_free_gaps(struct ledger_working_gaps *gaps)
 {
 	free(gaps->at);
+	free(gaps->what);
+	free(gaps->kinds);
+	tare_id_map_free(&gaps->kind_of);
 	free(gaps->first_parts);
 	free(gaps->wide);
 	free(gaps->parts_ns);

@@ -2,6 +2,7 @@
 // The idle gaps of a part of a run, as findings are made from: all of them, each with the ledger's
 // parts of it.
 #pragma once
+#include "analysis/core/id_map.h"
 #include "analysis/ledger/ledger.h"
 
 #include <stdbool.h>
@@ -38,18 +39,25 @@ enum { LEDGER_GAPS_A_BLOCK = 16 };
 struct ledger_kept_gap {
 	uint32_t length_ns;
 	uint32_t command;
-	LEDGER_GAP_BITS;
 };
-_Static_assert(sizeof(struct ledger_kept_gap) == 12, "docs/reading.md says what a gap takes");
+_Static_assert(sizeof(struct ledger_kept_gap) == 8, "docs/reading.md says what a gap takes");
 struct ledger_wide_gap {
 	int64_t from_ns, to_ns;
 	uint32_t command;
+	uint32_t bits; // without marks
 };
+// Beside each a word: which of `kinds` its bits are, and the marks of findings as they are in bits.
+enum { LEDGER_GAP_KINDS = 1 << 13, LEDGER_GAP_MARKS_AT = 29 };
+enum ledger_gap_mark { LEDGER_GAP_FIRST_LAUNCH, LEDGER_GAP_LOOPED, LEDGER_GAP_DRAINED };
 
 struct ledger_working_gaps {
 	const struct tare_recording *recording; // whose commands end them
 	struct ledger_kept_gap *at;             // in the order of time; read them by ledger_gap_at
-	size_t count, room;
+	uint16_t *what;
+	size_t count, room, what_room;
+	uint32_t *kinds; // bits, as there are few that differ; fewer than LEDGER_GAP_KINDS
+	size_t kind_count, kind_room;
+	struct tare_id_map kind_of;
 	uint32_t *first_parts; // of the gaps of each block
 	size_t block_count, block_room;
 	struct ledger_wide_gap *wide;
@@ -66,12 +74,31 @@ static inline uint32_t ledger_gap_command(const struct ledger_working_gaps *gaps
 	return kept->length_ns == LEDGER_GAP_WIDE ? gaps->wide[kept->command].command
 	                                          : kept->command;
 }
+static inline uint32_t ledger_gap_bits(const struct ledger_working_gaps *gaps, size_t index)
+{
+	const struct ledger_kept_gap *kept = &gaps->at[index];
+	uint32_t what = gaps->what[index];
+	uint32_t bits = kept->length_ns == LEDGER_GAP_WIDE ? gaps->wide[kept->command].bits
+	                                                   : gaps->kinds[what % LEDGER_GAP_KINDS];
+	return bits | what / LEDGER_GAP_KINDS << LEDGER_GAP_MARKS_AT;
+}
+static inline bool ledger_gap_is_marked(const struct ledger_working_gaps *gaps, size_t index,
+                                        enum ledger_gap_mark mark)
+{
+	return gaps->what[index] & LEDGER_GAP_KINDS << mark;
+}
+static inline void ledger_gap_mark(struct ledger_working_gaps *gaps, size_t index,
+                                   enum ledger_gap_mark mark, bool is)
+{
+	uint16_t bit = (uint16_t)(LEDGER_GAP_KINDS << mark);
+	gaps->what[index] = (uint16_t)(is ? gaps->what[index] | bit : gaps->what[index] & ~bit);
+}
 static inline struct ledger_working_gap ledger_gap_at(const struct ledger_working_gaps *gaps,
                                                       size_t index)
 {
 	const struct ledger_kept_gap *kept = &gaps->at[index];
 	struct ledger_working_gap gap = { .index = (uint32_t)index };
-	gap.bits = kept->bits;
+	gap.bits = ledger_gap_bits(gaps, index);
 	if (kept->length_ns == LEDGER_GAP_WIDE) {
 		const struct ledger_wide_gap *wide = &gaps->wide[kept->command];
 		gap.from_ns = wide->from_ns;
@@ -91,8 +118,10 @@ static inline float *ledger_gap_part(const struct ledger_working_gaps *gaps,
 {
 	size_t block = gap->index / LEDGER_GAPS_A_BLOCK;
 	uint32_t part = gaps->first_parts[block];
-	for (size_t i = block * LEDGER_GAPS_A_BLOCK; i < gap->index; i++)
-		part += gaps->at[i].undivided ? 0 : (uint32_t)__builtin_popcount(gaps->at[i].has);
+	for (size_t i = block * LEDGER_GAPS_A_BLOCK; i < gap->index; i++) {
+		const struct ledger_working_gap before = { .bits = ledger_gap_bits(gaps, i) };
+		part += before.undivided ? 0 : (uint32_t)__builtin_popcount(before.has);
+	}
 	return &gaps->parts_ns[part + (uint32_t)__builtin_popcount(
 	                                  gap->has & ((UINT32_C(1) << category) - 1))];
 }

@@ -2,29 +2,13 @@
 // Commands on their way into a recording: packed rows, which are changed as more is told of them.
 #include "analysis/recording/internal.h"
 #include "analysis/recording/intervals.h"
+#include "analysis/recording/packing.h"
 
 #include <string.h>
 
-// Ticks of a device may lie anywhere: while they are kept as they are, they are kept against the
-// first of the queue.
-static uint64_t *shift_of(const struct loading *l, uint32_t queue)
-{
-	return &l->commands->shift[queue % LOADING_SHIFTS];
-}
-
 struct load_times loading_times_of(const struct loading *l, size_t index)
 {
-	const struct tare_recorded_command *c = TARE_COMMAND(l->recording, index);
-	struct load_times times = { c->submitted_ns, c->start_ns, c->end_ns, c->untimed };
-
-	if (times.untimed == LOADING_RAW) {
-		uint64_t shift = *shift_of(l, c->queue);
-		times.start_ns = (int64_t)((uint64_t)times.start_ns + shift);
-		times.end_ns = (int64_t)((uint64_t)times.end_ns + shift);
-		if (times.submitted_ns != TARE_NO_TIME && times.submitted_ns)
-			times.submitted_ns = (int64_t)((uint64_t)times.submitted_ns + shift);
-	}
-	return times;
+	return loading_unshifted(l, TARE_COMMAND(l->recording, index));
 }
 
 static void set_times(struct tare_recorded_command *c, const struct load_times *times)
@@ -44,64 +28,16 @@ struct tare_recorded_command loading_command(const struct loading *l, size_t ind
 	return c;
 }
 
-// The same, as near to the call as other times.
-static void shift_ticks(const struct loading *l, uint32_t queue, int64_t enter_ns,
-                        struct load_times *times)
-{
-	uint64_t *shift = shift_of(l, queue);
-
-	if (times->untimed != LOADING_RAW)
-		return;
-	if (!l->commands->shifted[queue % LOADING_SHIFTS])
-		*shift = (uint64_t)times->start_ns - (uint64_t)enter_ns;
-	l->commands->shifted[queue % LOADING_SHIFTS] = true;
-	times->start_ns = (int64_t)((uint64_t)times->start_ns - *shift);
-	times->end_ns = (int64_t)((uint64_t)times->end_ns - *shift);
-	if (times->submitted_ns != TARE_NO_TIME && times->submitted_ns)
-		times->submitted_ns = (int64_t)((uint64_t)times->submitted_ns - *shift);
-}
-
 // ---- packing
 
-// Whether `ns` - `from_ns` is at least `low` and below `high`; *offset: it.
-static bool fits(int64_t ns, int64_t from_ns, int64_t low, int64_t high, int64_t *offset)
-{
-	return !__builtin_sub_overflow(ns, from_ns, offset) && *offset >= low && *offset < high;
-}
-
-// The command's times, against its call. Where they do not fit nothing is changed.
-static bool pack_times(const struct load_times *times, int64_t enter_ns,
-                       struct tare_packed_command *row)
-{
-	const int64_t near = INT64_C(1) << 39;
-	int64_t start = 0, run = TARE_PACKED_UNTIMED, submitted = 0;
-	bool timed = times->start_ns != TARE_NO_TIME || times->end_ns != TARE_NO_TIME;
-
-	if (timed && (!fits(times->start_ns, enter_ns, -near, near, &start) ||
-	              !fits(times->end_ns, times->start_ns, 0, TARE_PACKED_UNTIMED, &run)))
-		return false;
-	if (times->submitted_ns == TARE_NO_TIME)
-		submitted = TARE_PACKED_NO_TIME;
-	else if (times->submitted_ns == 0)
-		submitted = TARE_PACKED_ZERO;
-	else if (!fits(times->submitted_ns, enter_ns, TARE_PACKED_ZERO + 1, INT32_MAX, &submitted))
-		return false;
-	row->start = (uint32_t)start;
-	row->start_high = (int8_t)(start >> 32);
-	row->run_ns = (uint32_t)run;
-	row->submitted_ns = (int32_t)submitted;
-	row->untimed = times->untimed;
-	return true;
-}
-
-static bool pack_call(const struct tare_commands *commands, const struct tare_recorded_command *c,
+static bool pack_call(const struct tare_commands *commands, int64_t enter_ns, int64_t exit_ns,
                       struct tare_packed_command *row)
 {
 	const int64_t far = INT64_C(1) << 47, word = INT64_C(1) << 32;
 	int64_t enter, call;
 
-	if (!fits(c->enter_ns, commands->base_ns, -far, far, &enter) ||
-	    !fits(c->exit_ns, c->enter_ns, 0, word, &call))
+	if (!loading_fits(enter_ns, commands->base_ns, -far, far, &enter) ||
+	    !loading_fits(exit_ns, enter_ns, 0, word, &call))
 		return false;
 	row->enter = (uint32_t)enter;
 	row->enter_high = (int16_t)(enter >> 32);
@@ -109,9 +45,9 @@ static bool pack_call(const struct tare_commands *commands, const struct tare_re
 	return true;
 }
 
-// Where the rarer members go: there is room for one, or for two where the other is what the
-// command waits for and its submission is not known.
-static bool pack_links(const struct tare_recorded_command *c, struct tare_packed_command *row,
+// The rarer members: there is a link, or two of which one is what the command waits for, where its
+// submission is not known.
+static bool pack_links(const struct tare_recorded_command *c, struct tare_packed_pair *words,
                        struct tare_command_like *like)
 {
 	bool executes = c->part != TARE_ALONE || c->execution;
@@ -121,16 +57,16 @@ static bool pack_links(const struct tare_recorded_command *c, struct tare_packed
 	like->link = executes       ? TARE_LINK_EXECUTION
 	             : c->active_ns ? TARE_LINK_ACTIVE
 	                            : TARE_LINK_NONE;
-	row->link = executes ? c->execution : (uint32_t)c->active_ns;
+	words->link = executes ? c->execution : (uint32_t)c->active_ns;
 	if (c->first_wait == TARE_NO_INDEX)
 		return true;
 	if (like->link == TARE_LINK_NONE) {
 		like->link = TARE_LINK_WAIT;
-		row->link = c->first_wait;
+		words->link = c->first_wait;
 		return true;
 	}
-	like->waits = row->submitted_ns == TARE_PACKED_NO_TIME;
-	row->submitted_ns = (int32_t)c->first_wait;
+	like->waits = words->submitted_ns == TARE_PACKED_NO_TIME;
+	words->submitted_ns = (int32_t)c->first_wait;
 	return like->waits;
 }
 
@@ -207,12 +143,34 @@ static int put_whole(struct loading *l, struct tare_packed_command *row,
 	return l->status;
 }
 
+// Puts the words where they go; of a row `at` that had a pair into that one.
+static int put_words(struct loading *l, const struct tare_packed_command *at,
+                     struct tare_packed_pair words, struct tare_command_like *like,
+                     struct tare_packed_command *row)
+{
+	struct tare_commands *commands = &l->recording->commands;
+	bool has = at->like < commands->like_count && commands->likes[at->like].pair &&
+	           at->more != TARE_NO_INDEX;
+
+	like->pair = like->link != TARE_LINK_NONE && words.submitted_ns != TARE_PACKED_NO_TIME;
+	row->more = like->link == TARE_LINK_NONE ? (uint32_t)words.submitted_ns : words.link;
+	if (!like->pair)
+		return l->status;
+	row->more = has ? at->more : (uint32_t)commands->pair_count;
+	if (!has && !TARE_ROOM_FOR(commands->pairs, l->commands->pair_room, commands->pair_count))
+		return loading_fail(l, ENOMEM, "commands");
+	commands->pair_count += !has;
+	commands->pairs[row->more] = words;
+	return l->status;
+}
+
 static int put(struct loading *l, struct tare_packed_command *at,
                const struct tare_recorded_command *given)
 {
 	struct tare_commands *commands = &l->recording->commands;
 	struct tare_recorded_command c = *given;
 	struct tare_packed_command row = { 0 };
+	struct tare_packed_pair words = { 0 };
 	struct tare_command_like like = { .amount = c.amount,
 		                          .thread = c.thread,
 		                          .queue = c.queue,
@@ -228,15 +186,18 @@ static int put(struct loading *l, struct tare_packed_command *at,
 
 	struct load_times times = { c.submitted_ns, c.start_ns, c.end_ns, c.untimed };
 
-	shift_ticks(l, c.queue, c.enter_ns, &times);
+	loading_shift_ticks(l, c.queue, c.enter_ns, &times);
 	set_times(&c, &times);
 	if (at->like == TARE_PACKED_WHOLE) { // and stays so, or its place were lost
 		commands->whole[at->enter] = c;
 		return l->status;
 	}
-	if (!pack_call(commands, &c, &row) || !pack_times(&times, c.enter_ns, &row) ||
-	    !pack_links(&c, &row, &like))
+	if (!pack_call(commands, c.enter_ns, c.exit_ns, &row) ||
+	    !loading_pack_times(&times, c.enter_ns, &row, &words.submitted_ns) ||
+	    !pack_links(&c, &words, &like))
 		return put_whole(l, at, &c);
+	if (put_words(l, at, words, &like, &row))
+		return l->status;
 	row.like = is_like(commands, at->like, &like) ? at->like : intern(l, &like);
 	if (row.like == TARE_PACKED_WHOLE)
 		return l->status ? l->status : put_whole(l, at, &c);
@@ -251,19 +212,8 @@ int loading_put_command(struct loading *l, size_t index, const struct tare_recor
 
 int loading_put_times(struct loading *l, size_t index, const struct load_times *times)
 {
-	const struct tare_commands *commands = &l->recording->commands;
-	struct tare_packed_command *row = &commands->rows[index];
-	const struct tare_command_like *like =
-	    row->like == TARE_PACKED_WHOLE ? NULL : &commands->likes[row->like];
-
-	// The others have something where times go, or may.
-	if (!l->status && like && !like->waits && like->link != TARE_LINK_ACTIVE) {
-		int64_t enter_ns = TARE_COMMAND(l->recording, index)->enter_ns;
-		struct load_times shifted = *times;
-		shift_ticks(l, like->queue, enter_ns, &shifted);
-		if (pack_times(&shifted, enter_ns, row))
-			return l->status;
-	}
+	if (loading_put_times_in_row(l, index, TARE_COMMAND(l->recording, index)->enter_ns, times))
+		return l->status;
 	struct tare_recorded_command c = loading_command(l, index);
 	set_times(&c, times);
 	return loading_put_command(l, index, &c);
@@ -319,11 +269,34 @@ uint32_t loading_add_command(struct loading *l, const struct tare_recorded_comma
 		loading_fail(l, ENOMEM, "records");
 		return TARE_NO_INDEX;
 	}
-	*row = (struct tare_packed_command){ .like = l->commands->last };
+	*row = (struct tare_packed_command){ .like = l->commands->last, .more = TARE_NO_INDEX };
 	if (put(l, row, c))
 		return TARE_NO_INDEX;
 	if (row->like != TARE_PACKED_WHOLE)
 		l->commands->last = row->like;
+	return (uint32_t)r->command_count++;
+}
+
+uint32_t loading_add_like(struct loading *l, uint32_t like, uint8_t untimed, int64_t enter_ns,
+                          int64_t exit_ns)
+{
+	struct tare_recording *r = l->recording;
+	struct tare_packed_command row = { .run_ns = TARE_PACKED_UNTIMED,
+		                           .more = (uint32_t)TARE_PACKED_NO_TIME,
+		                           .like = like,
+		                           .untimed = untimed };
+
+	if (!pack_call(&r->commands, enter_ns, exit_ns, &row) ||
+	    !loading_may_add(l, r->command_count))
+		return TARE_NO_INDEX;
+	struct tare_packed_command *added =
+	    TARE_ROOM_FOR(r->commands.rows, l->commands->row_room, r->command_count);
+	if (!added) {
+		loading_fail(l, ENOMEM, "records");
+		return TARE_NO_INDEX;
+	}
+	*added = row;
+	l->commands->last = like;
 	return (uint32_t)r->command_count++;
 }
 

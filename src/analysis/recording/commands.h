@@ -57,7 +57,7 @@ struct tare_recorded_command {
 
 // ---- how they are kept
 
-// What is in a row's `link`, and in its `submitted_ns` where that is not known.
+// What is in a row's word for a link.
 enum tare_command_link {
 	TARE_LINK_NONE,
 	TARE_LINK_WAIT,      // first_wait
@@ -71,18 +71,25 @@ struct tare_command_like {
 	uint32_t thread, queue, object, stack;
 	uint16_t function;
 	uint8_t kind, direction, alignment, memory, flags;
-	uint8_t part : 2, link : 2, waits : 1, none : 3; // waits: first_wait is in `submitted_ns`
+	// pair: a row has both words; waits: of these, first_wait is in `submitted_ns`
+	uint8_t part : 2, link : 2, pair : 1, waits : 1, none : 2;
+};
+
+// The words of a row that has a link and a submission, or two links.
+struct tare_packed_pair {
+	int32_t submitted_ns; // from enter, TARE_PACKED_NO_TIME, TARE_PACKED_ZERO
+	uint32_t link;
 };
 
 // A row: times as far as they lie within 39 hours of the first, and the others as near to its call
 // as programs have them. A command that does not fit is kept whole.
 struct tare_packed_command {
-	uint32_t enter;       // the lower bits, from base_ns
-	uint32_t start;       // the lower bits, from enter
-	uint32_t call_ns;     // exit - enter
-	uint32_t run_ns;      // end - start, TARE_PACKED_UNTIMED
-	int32_t submitted_ns; // from enter, TARE_PACKED_NO_TIME, TARE_PACKED_ZERO
-	uint32_t link;
+	uint32_t enter;   // the lower bits, from base_ns
+	uint32_t start;   // the lower bits, from enter
+	uint32_t call_ns; // exit - enter
+	uint32_t run_ns;  // end - start, TARE_PACKED_UNTIMED
+	// the submission as in a pair, or the link if it has one, or an index into `pairs`
+	uint32_t more;
 	uint32_t like; // index; TARE_PACKED_WHOLE: it is whole[enter]
 	int16_t enter_high;
 	int8_t start_high;
@@ -92,7 +99,7 @@ struct tare_packed_command {
 #define TARE_PACKED_WHOLE UINT32_MAX
 #define TARE_PACKED_NO_TIME INT32_MIN
 #define TARE_PACKED_ZERO (INT32_MIN + 1) // the time is 0, as ticks that are not told are
-_Static_assert(sizeof(struct tare_packed_command) == 32, "docs/reading.md says what a row takes");
+_Static_assert(sizeof(struct tare_packed_command) == 28, "docs/reading.md says what a row takes");
 _Static_assert(sizeof(struct tare_command_like) == 32, "without padding: it is compared as bytes");
 
 // All commands that have the same in common, summed up: tables that are of the whole run need not
@@ -112,9 +119,10 @@ struct tare_commands {
 	struct tare_recorded_command *plain; // as they are, of one made by hand; NULL: packed
 	struct tare_packed_command *rows;
 	struct tare_command_like *likes;
+	struct tare_packed_pair *pairs;
 	struct tare_recorded_command *whole;
 	int64_t base_ns;
-	size_t like_count, whole_count;
+	size_t like_count, pair_count, whole_count;
 	// In the order of their first commands. NULL: each command must be looked at, because some
 	// are kept whole, or have to do with a list.
 	struct tare_like_sums *sums;
@@ -122,12 +130,23 @@ struct tare_commands {
 	bool all_timed; // with sums: all of them
 };
 
-static inline int64_t tare_packed_submitted_ns(const struct tare_packed_command *row, bool waits,
-                                               int64_t enter_ns)
+// A row's two words.
+__attribute__((always_inline)) static inline struct tare_packed_pair
+tare_packed_words(const struct tare_commands *commands, const struct tare_packed_command *row,
+                  const struct tare_command_like *like)
 {
-	if (waits || row->submitted_ns == TARE_PACKED_NO_TIME)
+	if (__builtin_expect(like->pair, false))
+		return commands->pairs[row->more];
+	return like->link == TARE_LINK_NONE
+	           ? (struct tare_packed_pair){ (int32_t)row->more, 0 }
+	           : (struct tare_packed_pair){ TARE_PACKED_NO_TIME, row->more };
+}
+
+static inline int64_t tare_packed_submitted_ns(int32_t submitted_ns, bool waits, int64_t enter_ns)
+{
+	if (waits || submitted_ns == TARE_PACKED_NO_TIME)
 		return TARE_NO_TIME;
-	return row->submitted_ns == TARE_PACKED_ZERO ? 0 : enter_ns + row->submitted_ns;
+	return submitted_ns == TARE_PACKED_ZERO ? 0 : enter_ns + submitted_ns;
 }
 
 // Inline always: of a copy that is not passed on, only the members that are looked at are made.
@@ -145,18 +164,19 @@ tare_command_at(const struct tare_commands *commands, size_t at)
 	int64_t enter_ns = commands->base_ns + row->enter_high * high + row->enter;
 	int64_t start_ns = enter_ns + row->start_high * high + row->start;
 	bool timed = row->run_ns != TARE_PACKED_UNTIMED;
+	const struct tare_packed_pair words = tare_packed_words(commands, row, like);
 	return (struct tare_recorded_command){
 		.enter_ns = enter_ns,
 		.exit_ns = enter_ns + row->call_ns,
-		.submitted_ns = tare_packed_submitted_ns(row, like->waits, enter_ns),
+		.submitted_ns = tare_packed_submitted_ns(words.submitted_ns, like->waits, enter_ns),
 		.start_ns = timed ? start_ns : TARE_NO_TIME,
 		.end_ns = timed ? start_ns + row->run_ns : TARE_NO_TIME,
 		.amount = like->amount,
 		.thread = like->thread,
 		.queue = like->queue,
 		.object = like->object,
-		.first_wait = like->link == TARE_LINK_WAIT ? row->link
-		              : like->waits                ? (uint32_t)row->submitted_ns
+		.first_wait = like->link == TARE_LINK_WAIT ? words.link
+		              : like->waits                ? (uint32_t)words.submitted_ns
 		                                           : TARE_NO_INDEX,
 		.function = like->function,
 		.kind = like->kind,
@@ -167,8 +187,8 @@ tare_command_at(const struct tare_commands *commands, size_t at)
 		.untimed = row->untimed,
 		.stack = like->stack,
 		.part = like->part,
-		.execution = like->link == TARE_LINK_EXECUTION ? row->link & TARE_OF_DRIVER : 0,
-		.active_ns = like->link == TARE_LINK_ACTIVE ? row->link : 0,
+		.execution = like->link == TARE_LINK_EXECUTION ? words.link & TARE_OF_DRIVER : 0,
+		.active_ns = like->link == TARE_LINK_ACTIVE ? words.link : 0,
 	};
 }
 // Which of `likes` it has, for what is found out once for all that have the same;

@@ -138,21 +138,16 @@ static uint8_t object_kind(const struct tare_trace_command *c)
 	                                    : TARE_OBJECT_MEMORY;
 }
 
-static int add_command(struct loading *l, const struct tare_trace_command *c)
+// Finds out what the record means, and appends it. Its index, or TARE_NO_INDEX.
+static uint32_t make_command(struct loading *l, const struct load_track *track,
+                             const struct tare_trace_command *c, int64_t enter_ns, int64_t exit_ns)
 {
-	struct load_track *track = loading_track(l, tare_trace_track(c->head));
-	struct tare_recorded_command added;
 	uint32_t index, list = TARE_NO_INDEX, graph = TARE_NO_INDEX, before = 0;
+	uint64_t unresolved = l->recording->unresolved;
 	uint8_t api;
-
-	if (!track || finish_wait(l, track))
-		return l->status;
-	if (tare_trace_record_flags(c->head) & TARE_COMMAND_FAILED)
-		return add_failed(l, track, c);
-	if (loading_is_list(l, c->queue))
-		return loading_append(l, track, c);
-	added = (struct tare_recorded_command){
-		.enter_ns = loading_ns(l, c->enter),
+	struct tare_recorded_command added = {
+		.enter_ns = enter_ns,
+		.exit_ns = exit_ns,
 		.submitted_ns = TARE_NO_TIME,
 		.start_ns = TARE_NO_TIME,
 		.end_ns = TARE_NO_TIME,
@@ -175,7 +170,6 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		if (c->event)
 			added.flags &= (uint8_t)~TARE_COMMAND_OWN_EVENT;
 	}
-	added.exit_ns = not_before(loading_ns(l, command_exit(c)), added.enter_ns);
 	api = loading_api_of_function(l, added.function);
 	added.object = loading_resolve(l, api, object_kind(c), c->object, c->enter);
 	if (c->kind == TARE_KIND_KERNEL) {
@@ -190,10 +184,33 @@ static int add_command(struct loading *l, const struct tare_trace_command *c)
 		before = same_call(l, track, c, &added);
 	}
 	index = loading_add_command(l, &added);
+	if (index != TARE_NO_INDEX && c->kind == TARE_KIND_GRAPH)
+		loading_executes(l, c, index, list, graph == TARE_NO_INDEX ? 0 : graph + 1, before);
+	if (index != TARE_NO_INDEX && l->recording->unresolved == unresolved)
+		loading_keep_alike(l, c, index);
+	return index;
+}
+
+static int add_command(struct loading *l, const struct tare_trace_command *c)
+{
+	struct load_track *track = loading_track(l, tare_trace_track(c->head));
+	int64_t enter_ns, exit_ns;
+	uint32_t index;
+
+	if (!track || finish_wait(l, track))
+		return l->status;
+	enter_ns = loading_ns(l, c->enter);
+	exit_ns = not_before(loading_ns(l, command_exit(c)), enter_ns);
+	index = loading_add_alike(l, c, enter_ns, exit_ns);
+	if (index == TARE_NO_INDEX) {
+		if (tare_trace_record_flags(c->head) & TARE_COMMAND_FAILED)
+			return add_failed(l, track, c);
+		if (loading_is_list(l, c->queue))
+			return loading_append(l, track, c);
+		index = make_command(l, track, c, enter_ns, exit_ns);
+	}
 	if (index == TARE_NO_INDEX)
 		return l->status;
-	if (c->kind == TARE_KIND_GRAPH)
-		loading_executes(l, c, index, list, graph == TARE_NO_INDEX ? 0 : graph + 1, before);
 	track->command = index;
 	track->template = TARE_NO_INDEX;
 	track->command_number = c->number;

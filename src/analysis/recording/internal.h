@@ -70,7 +70,7 @@ struct load_last {
 // What packing commands needs beside the recording's own arrays (commands.c).
 enum { LOADING_SHIFTS = 16, LOADING_RECENT = 64, LOADING_TRACKS = 16 };
 struct load_commands {
-	size_t row_room, like_room, whole_room;
+	size_t row_room, like_room, pair_room, whole_room;
 	struct tare_id_map like_of; // by content
 	uint32_t recent[LOADING_RECENT];
 	uint32_t last; // that the last row has: the next often has the same
@@ -81,6 +81,16 @@ struct load_commands {
 	} sited[LOADING_RECENT];
 	uint64_t shift[LOADING_SHIFTS]; // of ticks, by queue
 	bool shifted[LOADING_SHIFTS];
+};
+
+// What the record of a launch means, whatever its times (alike.c). A head of 0: nothing.
+struct load_alike {
+	uint64_t head, object, amount;
+	uint64_t from_ticks; // since when the object is the one of its handle
+	uint32_t queue, rest;
+	uint32_t like;
+	uint8_t untimed;
+	bool event;
 };
 
 struct loading {
@@ -144,13 +154,14 @@ struct loading {
 	struct tare_id_map track_of;
 	struct load_last last_queue, last_function, last_shape, last_stack;
 	struct load_last last_tracks[LOADING_TRACKS]; // by their lowest bits
-	struct tare_id_map pending;                   // commands without times, by track and number
-	struct tare_id_map event_of;                  // the latest command of an event handle
-	struct tare_id_map stack_of;                  // by id
-	struct tare_id_map script_of;                 // by frame
-	struct tare_id_map part_of;                   // sub-devices by their device and number
-	struct tare_id_map counted_of;                // commands whose counters come later
-	uint64_t counted_identity;                    // whose values follow
+	struct load_alike alike[LOADING_RECENT];
+	struct tare_id_map pending;    // commands without times, by track and number
+	struct tare_id_map event_of;   // the latest command of an event handle
+	struct tare_id_map stack_of;   // by id
+	struct tare_id_map script_of;  // by frame
+	struct tare_id_map part_of;    // sub-devices by their device and number
+	struct tare_id_map counted_of; // commands whose counters come later
+	uint64_t counted_identity;     // whose values follow
 	uint32_t counted_command;
 	struct tare_id_map contents_of; // commands whose contents may be told, by track and number
 	// of the stack whose parts are coming, and frames that it lacks
@@ -250,7 +261,14 @@ uint8_t loading_api_of_function(const struct loading *l, uint32_t function);
 // The shape of an id; TARE_NO_INDEX, counted as unresolved.
 uint32_t loading_shape(struct loading *l, uint64_t id);
 // The thread of a track, made when it is new; NULL: no memory.
-struct load_track *loading_track(struct loading *l, uint32_t track);
+struct load_track *loading_look_up_track(struct loading *l, uint32_t track);
+static inline struct load_track *loading_track(struct loading *l, uint32_t track)
+{
+	const struct load_last *last = &l->last_tracks[track % LOADING_TRACKS];
+
+	return last->known && last->key == track ? &l->tracks[last->index]
+	                                         : loading_look_up_track(l, track);
+}
 // Whether the last command of a track has this number; its track in any case, NULL: there is none.
 bool loading_is_last_command(struct loading *l, uint32_t head_track, uint64_t number,
                              struct load_track **track);
@@ -307,9 +325,22 @@ int loading_put_stack(struct loading *l, size_t index, uint32_t stack);
 void loading_put_untimed(struct loading *l, size_t index, uint8_t why);
 // Appends one. Returns its index, or TARE_NO_INDEX, and the failure is kept.
 uint32_t loading_add_command(struct loading *l, const struct tare_recorded_command *c);
+// Appends one without times, nor links, that has the same in common as those of an index into
+// `likes`. TARE_NO_INDEX also where it does not fit into a row.
+uint32_t loading_add_like(struct loading *l, uint32_t like, uint8_t untimed, int64_t enter_ns,
+                          int64_t exit_ns);
 // When all ticks of a process have been mapped.
 void loading_forget_ticks(struct loading *l);
 void loading_free_commands(struct loading *l);
+
+// ---- alike.c: launches like those before
+
+// Appends a launch of which a record like this has told before. Returns its index, or TARE_NO_INDEX
+// where none has.
+uint32_t loading_add_alike(struct loading *l, const struct tare_trace_command *c, int64_t enter_ns,
+                           int64_t exit_ns);
+// Keeps what a record meant, all of which was found, and became the command of an index.
+void loading_keep_alike(struct loading *l, const struct tare_trace_command *c, uint32_t index);
 
 // ---- event.c: events
 

@@ -72,7 +72,7 @@ uint32_t loading_shape(struct loading *l, uint64_t id)
 	return index == TARE_ID_ABSENT ? TARE_NO_INDEX : index;
 }
 
-struct load_track *loading_track(struct loading *l, uint32_t track)
+struct load_track *loading_look_up_track(struct loading *l, uint32_t track)
 {
 	uint32_t index =
 	    loading_find_again(&l->track_of, &l->last_tracks[track % LOADING_TRACKS], track);

@@ -233,6 +233,7 @@ static void forget_process(struct loading *l)
 	l->clocks = NULL;
 	l->last_queue = l->last_function = l->last_shape = l->last_stack = (struct load_last){ 0 };
 	memset(l->last_tracks, 0, sizeof l->last_tracks);
+	memset(l->alike, 0, sizeof l->alike);
 	loading_forget_ticks(l);
 	loading_forget_phases(l);
 	loading_forget_lists(l);
@@ -552,6 +553,7 @@ void tare_recording_free(struct tare_recording *r)
 	free(r->shapes);
 	free(r->commands.rows);
 	free(r->commands.likes);
+	free(r->commands.pairs);
 	free(r->commands.whole);
 	free(r->commands.sums);
 	free(r->waits);

@@ -2,6 +2,7 @@
 // Device times: joined to their commands, then put on the host's clock.
 #include "analysis/recording/internal.h"
 #include "analysis/recording/intervals.h"
+#include "analysis/recording/packing.h"
 
 struct tare_device_clock *loading_clock(struct loading *l, uint32_t device)
 {
@@ -148,12 +149,13 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		return l->status;
 	bool agrees = tare_device_clock_command(clock, &stamps);
 	r->devices[device].contradictions += !agrees;
+	struct load_times times = { (int64_t)stamps.submitted, (int64_t)stamps.start,
+		                    (int64_t)stamps.end, LOADING_RAW };
 	if (agrees && untimed != LOADING_RAW)
-		return loading_put_times(l, index,
-		                         &(struct load_times){ (int64_t)stamps.submitted,
-		                                               (int64_t)stamps.start,
-		                                               (int64_t)stamps.end, LOADING_RAW });
-	struct load_times times = loading_times_of(l, index);
+		return loading_put_times_in_row(l, index, stamps.enter_ns, &times)
+		           ? l->status
+		           : loading_put_times(l, index, &times);
+	times = loading_times_of(l, index);
 	if (agrees)
 		widen(&times, &stamps);
 	else if (untimed != LOADING_RAW)
@@ -278,7 +280,7 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 			continue;
 		device = device_of(r, c->queue) - l->first_device;
 		clock = l->clocks[device];
-		times = loading_times_of(l, i);
+		times = loading_unshifted(l, c);
 		if (clock->source == TARE_CLOCK_NONE) {
 			forget_times(&times);
 		} else {
@@ -289,7 +291,8 @@ static void map_commands(struct loading *l, uint64_t *timed, uint64_t *contradic
 			contradict[device] += map_command(clock, enter_ns, &times,
 			                                  l->observed_ns[i - l->first_command]);
 		}
-		loading_put_times(l, i, &times);
+		if (!loading_put_times_in_row(l, i, c->enter_ns, &times))
+			loading_put_times(l, i, &times);
 	}
 }
 

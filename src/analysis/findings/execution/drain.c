@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FEWEST_DRAINS 16
 #define DRAIN_SHARE 0.05
@@ -16,13 +17,16 @@
 struct wait {
 	int64_t enter_ns, exit_ns;
 	uint32_t call; // TARE_NO_INDEX: a command that blocks
+	uint32_t thread;
+	uint32_t first; // the first command that is behind it
 };
 
-// Of every command the last wait of its thread: 1 + its number, 0: none.
+// All waits, by thread, then in their order.
 struct waits {
 	struct wait *at;
 	size_t count, room;
-	uint32_t *before;
+	size_t *begin;    // of each thread, and the end
+	size_t *near;     // of each thread: where one was found last
 	int64_t doubt_ns; // of a time of the device against one of the host
 };
 
@@ -51,25 +55,43 @@ static bool is_cuda(const struct tare_recording *recording, const struct tare_re
 	       recording->queues[c->queue].api == TARE_TRACE_CUDA;
 }
 
-static int add_wait(struct waits *waits, struct wait wait, uint32_t *last)
+static int add_wait(struct waits *waits, struct wait wait)
 {
 	struct wait *added = TARE_ROOM_FOR(waits->at, waits->room, waits->count);
 	if (!added)
 		return -ENOMEM;
 	*added = wait;
-	*last = (uint32_t)++waits->count;
+	waits->count++;
+	return 0;
+}
+
+// Puts those of each thread together. Returns 0 or -ENOMEM.
+static int group(struct waits *waits, size_t threads)
+{
+	struct wait *grouped = malloc((waits->count + 1) * sizeof *grouped);
+	waits->begin = calloc(threads + 2, sizeof *waits->begin);
+	waits->near = calloc(threads + 1, sizeof *waits->near);
+	if (!grouped || !waits->begin || !waits->near) {
+		free(grouped);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < waits->count; i++)
+		waits->begin[waits->at[i].thread + 2]++;
+	for (size_t i = 2; i < threads + 2; i++)
+		waits->begin[i] += waits->begin[i - 1];
+	for (size_t i = 0; i < waits->count; i++)
+		grouped[waits->begin[waits->at[i].thread + 1]++] = waits->at[i];
+	memcpy(waits->near, waits->begin, threads * sizeof *waits->near);
+	free(waits->at);
+	waits->at = grouped;
 	return 0;
 }
 
 static int find_waits(const struct evaluation *evaluation, struct waits *waits)
 {
 	const struct tare_recording *recording = evaluation->recording;
-	TARE_FREE uint32_t *last = calloc(recording->thread_count + 1, sizeof *last);
 	size_t at = 0;
 	int code = 0;
-	waits->before = malloc((recording->command_count + 1) * sizeof *waits->before);
-	if (!last || !waits->before)
-		return -ENOMEM;
 	for (size_t i = 0; i < recording->command_count && !code; i++) {
 		const struct tare_recorded_command *c = TARE_COMMAND(recording, i);
 		bool known = c->thread < recording->thread_count;
@@ -79,18 +101,17 @@ static int find_waits(const struct evaluation *evaluation, struct waits *waits)
 			if (call->role == TARE_ROLE_WAIT &&
 			    call->thread < recording->thread_count && is_wait(evaluation, call) &&
 			    add_wait(waits,
-			             (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at },
-			             &last[call->thread]))
+			             (struct wait){ call->enter_ns, call->exit_ns, (uint32_t)at,
+			                            call->thread, (uint32_t)i }))
 				code = -ENOMEM;
 		}
-		waits->before[i] = known ? last[c->thread] : 0;
 		if (c->flags & TARE_COMMAND_BLOCKING && c->kind != TARE_KIND_KERNEL &&
 		    is_cuda(recording, c) && known &&
-		    add_wait(waits, (struct wait){ c->enter_ns, c->exit_ns, TARE_NO_INDEX },
-		             &last[c->thread]))
+		    add_wait(waits, (struct wait){ c->enter_ns, c->exit_ns, TARE_NO_INDEX,
+		                                   c->thread, (uint32_t)i + 1 }))
 			code = -ENOMEM;
 	}
-	return code;
+	return code ? code : group(waits, recording->thread_count);
 }
 
 // Whether the wait and what it takes to issue more are what the gap is about. What the host
@@ -111,19 +132,52 @@ static bool is_about_waiting(const struct evaluation *evaluation,
 	}
 }
 
-static const struct wait *wait_before(const struct waits *waits, uint32_t command)
+// Whether the wait at `at`, of those of a thread up to `end`, is the last before a command.
+static bool is_before(const struct waits *waits, size_t at, size_t end, uint32_t command)
 {
-	return waits->before[command] ? &waits->at[waits->before[command] - 1] : NULL;
+	return at < end && waits->at[at].first <= command &&
+	       (at + 1 == end || waits->at[at + 1].first > command);
+}
+
+// Commands are asked about in the order of their starts, nearly that in which they were enqueued.
+static const struct wait *wait_before(const struct waits *waits, uint32_t thread, uint32_t command)
+{
+	size_t low = waits->begin[thread], high = waits->begin[thread + 1];
+	size_t *near = &waits->near[thread];
+	if (is_before(waits, *near, high, command))
+		return &waits->at[*near];
+	if (is_before(waits, *near + 1, high, command))
+		return &waits->at[++*near];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (waits->at[middle].first <= command)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == waits->begin[thread])
+		return NULL;
+	*near = low - 1;
+	return &waits->at[*near];
+}
+
+// The same of the command that ends a gap; NULL: none ends it, or its thread is not known.
+static const struct wait *wait_of_gap(const struct evaluation *evaluation,
+                                      const struct ledger_working_gap *gap,
+                                      const struct waits *waits)
+{
+	const struct tare_recording *recording = evaluation->recording;
+	if (gap->command >= recording->command_count)
+		return NULL;
+	uint32_t thread = TARE_COMMAND(recording, gap->command)->thread;
+	return thread < recording->thread_count ? wait_before(waits, thread, gap->command) : NULL;
 }
 
 // Whether the device ran out of work while the thread that then issued more was in that wait.
 static bool is_drain(const struct evaluation *evaluation, const struct ledger_working_gap *gap,
                      const struct waits *waits)
 {
-	const struct tare_recording *recording = evaluation->recording;
-	if (gap->command >= recording->command_count)
-		return false;
-	const struct wait *wait = wait_before(waits, gap->command);
+	const struct wait *wait = wait_of_gap(evaluation, gap, waits);
 	if (!wait || !is_about_waiting(evaluation, gap))
 		return false;
 	int64_t doubt_ns = waits->doubt_ns;
@@ -159,7 +213,7 @@ static void add_drains(struct evaluation *evaluation, const struct waits *waits,
 		if (!is_drain(evaluation, gap, waits) ||
 		    TARE_COMMAND(evaluation->recording, gap->command)->thread != sums->thread)
 			continue;
-		const struct wait *wait = wait_before(waits, gap->command);
+		const struct wait *wait = wait_of_gap(evaluation, gap, waits);
 		double woken_ns = fmin(evaluation_part_ns(evaluation, gap, TARE_LEDGER_WAIT),
 		                       (double)(wait->exit_ns - gap->from_ns));
 		if (sums->count++ == 0)
@@ -168,7 +222,7 @@ static void add_drains(struct evaluation *evaluation, const struct waits *waits,
 		sums->idle_ns += (double)(gap->to_ns - gap->from_ns);
 		sums->woken_ns +=
 		    fmax(0, woken_ns - (double)evaluation_residual_ns(evaluation, TARE_NO_INDEX));
-		evaluation->working->gaps.at[i].drained = true;
+		ledger_gap_mark(&evaluation->working->gaps, i, LEDGER_GAP_DRAINED, true);
 		finding_claim(draft, gap->from_ns, gap->to_ns);
 		if (wait->call != TARE_NO_INDEX)
 			finding_saw_call(draft, wait->call, gap->from_ns, gap->to_ns,
@@ -218,7 +272,7 @@ static int find_function(const struct evaluation *evaluation, const struct waits
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
 		if (!FINDING_GAP(evaluation, i)->drained)
 			continue;
-		uint32_t call = wait_before(waits, FINDING_GAP(evaluation, i)->command)->call;
+		uint32_t call = wait_of_gap(evaluation, FINDING_GAP(evaluation, i), waits)->call;
 		uint32_t function =
 		    call < recording->call_count ? recording->calls[call].function : TARE_NO_INDEX;
 		size_t at =
@@ -287,7 +341,7 @@ static int evaluate_drains(struct evaluation *evaluation, const struct waits *wa
 	                     DRAIN_SHARE)) {
 		finding_drop(&draft);
 		for (size_t i = 0; i < evaluation->gap_count; i++)
-			evaluation->working->gaps.at[i].drained = false;
+			ledger_gap_mark(&evaluation->working->gaps, i, LEDGER_GAP_DRAINED, false);
 		return code;
 	}
 	describe(evaluation, &sums, host_ns, device_ns, &draft);
@@ -317,6 +371,7 @@ int finding_synchronize_drains(struct evaluation *evaluation, struct tare_error 
 	if (!code)
 		code = evaluate_drains(evaluation, &waits);
 	free(waits.at);
-	free(waits.before);
+	free(waits.begin);
+	free(waits.near);
 	return code;
 }

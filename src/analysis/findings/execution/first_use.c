@@ -78,7 +78,7 @@ static void add_slow_gaps(struct evaluation *evaluation, struct finding_draft *d
                           struct first_uses *sums)
 {
 	for (size_t i = 0; i < evaluation->gap_count; i++) {
-		if (!evaluation->working->gaps.at[i].first_launch)
+		if (!ledger_gap_is_marked(&evaluation->working->gaps, i, LEDGER_GAP_FIRST_LAUNCH))
 			continue;
 		const struct ledger_working_gap *gap = FINDING_GAP(evaluation, i);
 		int64_t first_ns = evaluation_first_use_ns(evaluation, gap);

@@ -411,9 +411,9 @@ static void mark_told(struct evaluation *evaluation, size_t row, const struct la
 		    !finding_is_of_task(evaluation, task, TARE_COMMAND(recording, gap->command)))
 			continue;
 		uint32_t before = previous_of(evaluation, gap->command);
-		evaluation->working->gaps.at[i].looped =
-		    is_launch_loop(evaluation, task, gap, before) ||
-		    (all_turns && is_turn(evaluation, task, before));
+		ledger_gap_mark(&evaluation->working->gaps, i, LEDGER_GAP_LOOPED,
+		                is_launch_loop(evaluation, task, gap, before) ||
+		                    (all_turns && is_turn(evaluation, task, before)));
 	}
 }
 

@@ -71,7 +71,7 @@ static void all_come_out(void **state)
 	struct ledger_working_gaps gaps = { .recording = &recording };
 	(void)state;
 	fill(&gaps);
-	gaps.at[33].drained = true;
+	ledger_gap_mark(&gaps, 33, LEDGER_GAP_DRAINED, true);
 	assert_int_equal(gaps.count, MANY);
 	// Those of seconds, and those that end before.
 	assert_int_equal(gaps.wide_count, MANY / 5 + (MANY + 6) / 7 - (MANY + 34) / 35);
@@ -90,7 +90,7 @@ static void some_are_kept(void **state)
 	const uint32_t all = 1, thirds = 3;
 	(void)state;
 	fill(&gaps);
-	gaps.at[33].drained = true;
+	ledger_gap_mark(&gaps, 33, LEDGER_GAP_DRAINED, true);
 	const struct ledger_kept_gap *at = gaps.at;
 	assert_int_equal(ledger_working_keep(&gaps, is_third, &all), 0);
 	assert_ptr_equal(gaps.at, at);

@@ -307,8 +307,10 @@ static void check_asked(const struct made *made, const struct tare_ledger_asked 
 	assert_figures(&working->ledger, &own.ledger);
 	assert_int_equal(working->gaps.count, own.gaps.count);
 	assert_int_equal(working->gaps.part_count, own.gaps.part_count);
-	for (size_t i = 0; i < own.gaps.count; i++)
+	for (size_t i = 0; i < own.gaps.count; i++) {
 		assert_memory_equal(&working->gaps.at[i], &own.gaps.at[i], sizeof *own.gaps.at);
+		assert_int_equal(ledger_gap_bits(&working->gaps, i), ledger_gap_bits(&own.gaps, i));
+	}
 	if (own.gaps.part_count)
 		assert_memory_equal(working->gaps.parts_ns, own.gaps.parts_ns,
 		                    own.gaps.part_count * sizeof *own.gaps.parts_ns);
