@@ -338,7 +338,8 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
 	tare_json_put(json, object, "on_page",
 	              json_boolean(column->on & TARE_ON_PAGE && !(column->flags & TARE_DRAWN)));
-	tare_json_put(json, object, "on_text", json_boolean(column->on & ~(unsigned)TARE_ON_PAGE));
+	tare_json_put(json, object, "on_text",
+	              json_boolean(column->on & ~(unsigned)(TARE_ON_PAGE | TARE_ON_CSV)));
 	tare_json_put(json, object, "several", json_boolean(column->times != NULL));
 	tare_json_put(json, object, "drawn", json_boolean(column->flags & TARE_DRAWN));
 	tare_json_put(json, object, "left_out", json_boolean(column->flags & TARE_LEFT_OUT));

@@ -22,9 +22,12 @@ struct writing {
 
 // ---- which rows and columns
 
-static bool is_kept(const struct tare_table_part *part, const void *source, const void *row)
+bool tare_table_part_keeps(const struct tare_table *table, const struct tare_table_part *part,
+                           const void *source, const void *row)
 {
-	return !part->keep || part->keep(source, row);
+	bool (*keep)(const void *, const void *) = part->keep ? part->keep : table->keep;
+
+	return !keep || keep(source, row);
 }
 
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
@@ -33,7 +36,7 @@ size_t tare_table_part_rows(const struct tare_table *table, const void *source,
 	size_t rows = 0;
 
 	for (size_t i = 0; i < table->count(source) && (part->most == 0 || i < part->most); i++)
-		rows += is_kept(part, source, table->row(source, i));
+		rows += tare_table_part_keeps(table, part, source, table->row(source, i));
 	return rows;
 }
 
@@ -50,7 +53,7 @@ static bool find_rows(struct writing *w)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const void *row = w->part->rows ? w->part->rows[i] : w->table->row(w->source, i);
-		if (is_kept(w->part, w->source, row))
+		if (tare_table_part_keeps(w->table, w->part, w->source, row))
 			w->rows[w->row_count++] = row;
 	}
 	return true;
@@ -401,7 +404,8 @@ static size_t width_of(const struct writing *w, const struct tare_shown_column *
 static size_t fitting(const struct writing *w, const struct tare_shown_column *columns, size_t from,
                       size_t count)
 {
-	size_t used = width_of(w, &columns[0], true), end = from;
+	size_t used = (w->part->flush ? w->part->indent : 2) + width_of(w, &columns[0], true),
+	       end = from;
 
 	while (end < count) {
 		used += 1 + width_of(w, &columns[end], false);
