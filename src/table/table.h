@@ -161,7 +161,8 @@ enum {
 	TARE_IF_DEVICES = 4,    // ... where the report is about several devices
 	TARE_GROUPED = 16,      // a text has commas between thousands
 	TARE_SETS_LEAST = 8,    // its least value is the least that the unit must show
-	TARE_DRAWN = 32,        // what another column says, drawn: of the text alone
+	TARE_DRAWN =
+	    32, // what others say in another way: of the text, a CSV of its own, static pages
 	TARE_SAID_ONCE = 64, // as the first, a text leaves it empty below a row that says the same
 	TARE_LEFT_OUT = 128, // the JSON leaves it out where it has no value
 	TARE_WHOLE = 256,    // of texts: a terminal's width cuts others before it

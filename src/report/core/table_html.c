@@ -76,7 +76,7 @@ void tare_table_html(const struct tare_table *table, const void *source,
 {
 	size_t count = part->rows ? part->most : table->count(source), written = 0;
 
-	for (size_t i = 0; i < count && (!part->most || written < part->most); i++) {
+	for (size_t i = 0; i < count && (part->rows || !part->most || written < part->most); i++) {
 		const void *row = part->rows ? part->rows[i] : table->row(source, i);
 		if (!tare_table_part_keeps(table, part, source, row))
 			continue;

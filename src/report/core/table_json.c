@@ -128,6 +128,16 @@ static json_t *list_json(struct tare_json *json, const struct tare_table *table,
 	return list;
 }
 
+// Columns that the JSON has: a map of one but its key has the values of that, another objects.
+static size_t kept_columns(const struct tare_table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		count += !(table->columns[i].flags & TARE_DRAWN);
+	return count;
+}
+
 static json_t *map_json(struct tare_json *json, const struct tare_table *table, const void *source)
 {
 	json_t *object = json_object();
@@ -138,7 +148,7 @@ static json_t *map_json(struct tare_json *json, const struct tare_table *table, 
 		json_t *value;
 		if (!is_kept(table, source, row) || key.is != TARE_IS_TEXT)
 			continue;
-		if (table->column_count > 2) {
+		if (kept_columns(table) > 2) {
 			value = tare_table_row_json(json, table, source, row, 0);
 			json_object_del(value, table->columns[0].id);
 		} else {

@@ -25,6 +25,9 @@ struct tare_table_part {
 	size_t indent;
 	// Columns that do not fit beside the first go into a table below.
 	bool fold;
+	// Behind each row a bar of what is TARE_BARRED, in the room that is left: the one of this
+	// share is the longest. 0: none.
+	double bar_whole;
 	// What times without a unit of their column's are in, which the text says elsewhere; 0:
 	// each has its own.
 	double unit_ns;

@@ -22,20 +22,12 @@ static double tint(double percent)
 
 static void write_stalls(const struct tare_stall_counts *counts, FILE *file)
 {
-	enum tare_stall order[TARE_STALLS];
-	uint32_t count = tare_stalls_order(counts, order);
+	const void *rows[TARE_STALLS];
+	size_t count = tare_stalls_rows(counts, rows);
 
-	fputs("<table>", file);
-	for (uint32_t i = 0; i < count; i++) {
-		double percent = share(counts->by[order[i]], counts->all);
-		fprintf(file,
-		        "<tr><td style=\"text-align:left\" title=\"%s\">%s<td>%.1f %%<td "
-		        "style=\"text-align:left\"><span class=\"cost\" "
-		        "style=\"width:%.2fem\"></span>\n",
-		        tare_stall_what(order[i]), tare_stall_name(order[i]), percent,
-		        percent * 0.3);
-	}
-	fputs("</table>\n", file);
+	tare_table_html(
+	    &tare_stalls_table, counts,
+	    &(struct tare_table_part){ .on = TARE_ON_PAGE, .rows = rows, .most = count }, file);
 }
 
 static void write_findings(const struct tare_sampled_row *row, FILE *file)

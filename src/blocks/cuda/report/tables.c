@@ -40,13 +40,21 @@ TARE_TABLE(, tare_blocks_texts_table, "texts", "Texts", "a text", NULL, struct t
 
 // ---- counts by name
 
+enum { EVERYWHERE = TARE_ON_TEXT | TARE_ON_PAGE, TEXT_AND_CSV = TARE_ON_TEXT | TARE_ON_CSV };
+
+static struct tare_cell_value share_of(uint64_t part, uint64_t whole)
+{
+	return tare_number(whole ? (double)part / (double)whole : 0, TARE_NOT_KNOWN);
+}
+
 #define SOURCE struct tare_stall_counts
 #define SOURCE_NAME counts
 #define ROW uint64_t
 #define TABLE stalls
 #define COLUMNS "blocks/cuda/report/tables/stalls.def"
 #include "table/declare.h"
-TARE_ROWS(stalls, "stalls", "Samples by reason", "a reason to wait", TARE_STALLS, counts->by);
+TARE_TABLE(, tare_stalls_table, "stalls", "Samples by reason", "a reason to wait", NULL,
+           struct tare_stall_counts, counts, TARE_STALLS, &counts->by[index], stalls_columns);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -105,13 +113,6 @@ static struct tare_cell_value waits_of(const struct tare_sampled_row *kernel,
 }
 
 // ---- figures
-
-enum { EVERYWHERE = TARE_ON_TEXT | TARE_ON_PAGE, TEXT_AND_CSV = TARE_ON_TEXT | TARE_ON_CSV };
-
-static struct tare_cell_value share_of(uint64_t part, uint64_t whole)
-{
-	return tare_number(whole ? (double)part / (double)whole : 0, TARE_NOT_KNOWN);
-}
 
 static struct tare_cell_value lanes_of(const struct tare_exact_counts *counts)
 {
@@ -431,6 +432,16 @@ static int compare(const void *a, const void *b)
 		return x->weight > y->weight ? -1 : 1;
 	return ((const char *)x->row > (const char *)y->row) -
 	       ((const char *)x->row < (const char *)y->row);
+}
+
+size_t tare_stalls_rows(const struct tare_stall_counts *counts, const void *rows[TARE_STALLS])
+{
+	enum tare_stall order[TARE_STALLS];
+	uint32_t count = tare_stalls_order(counts, order);
+
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = &counts->by[order[i]];
+	return count;
 }
 
 static uint64_t weight_of(enum tare_sampled_part part, const void *row)

@@ -35,6 +35,11 @@ struct tare_pc_samples_rows {
 	char words[700];
 };
 
+// Samples by reason, of struct tare_stall_counts; and its rows that were met, the most frequent
+// first: how many.
+extern const struct tare_table tare_stalls_table;
+size_t tare_stalls_rows(const struct tare_stall_counts *counts, const void *rows[TARE_STALLS]);
+
 // All of it, of struct tare_pc_samples_rows; instructions, of struct tare_sampled_row; what was
 // executed by class, of struct tare_exact.
 extern const struct tare_table tare_pc_samples_table, tare_sampled_instructions_table,

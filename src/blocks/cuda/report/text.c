@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
 #include "blocks/cuda/report/tables.h"
+#include "report/core/table_text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum { KERNELS = 10, ROWS = 8, NAME = 96, WORDS = TARE_SAMPLED_WORDS };
-// Columns of a bar, and of what stands beside it.
-enum { LEAST_BAR = 8, MOST_BAR = 30, BESIDE = 78 };
-static const char hashes[MOST_BAR + 1] = "##############################";
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -56,31 +54,23 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 		fprintf(file, "  %s\n", rows->notes.at[i]);
 }
 
-// The reasons to wait as bars, the most frequent first.
 static void write_stalls(struct tare_text *text, const struct tare_stall_counts *counts)
 {
-	struct tare_text_table *table = tare_text_table_new(text, 2);
-	enum tare_stall order[TARE_STALLS];
-	uint32_t count = tare_stalls_order(counts, order);
-	size_t columns = text->options->columns, bar = columns > BESIDE ? columns - BESIDE : 0;
+	const void *rows[TARE_STALLS];
+	size_t shown = tare_stalls_rows(counts, rows);
+	double most = shown ? share(*(const uint64_t *)rows[0], counts->all) : 0;
 
-	bar = bar < LEAST_BAR ? LEAST_BAR : bar > MOST_BAR ? MOST_BAR : bar;
+	while (text->options->verbosity <= 0 && shown > 1 &&
+	       (shown > ROWS || share(*(const uint64_t *)rows[shown - 1], counts->all) < 0.5))
+		shown--;
 	fputc('\n', text->file);
-	tare_text_column(table, "warps", 0);
-	tare_text_column(table, "samples", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "", 0);
-	tare_text_column(table, "wait for", TARE_COLUMN_CUT);
-	for (uint32_t i = 0; i < count; i++) {
-		double percent = share(counts->by[order[i]], counts->all);
-		if (text->options->verbosity <= 0 && (i >= ROWS || percent < 0.5))
-			break;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_stall_name(order[i]));
-		tare_text_cell(table, "%.1f %%", percent);
-		tare_text_cell(table, "%.*s", (int)(percent * (double)bar / 100 + 0.5), hashes);
-		tare_text_cell(table, "%s", tare_stall_what(order[i]));
-	}
-	tare_text_table_print(table);
+	tare_table_text(text, &tare_stalls_table, counts,
+	                &(struct tare_table_part){ .on = TARE_ON_TEXT,
+	                                           .rows = rows,
+	                                           .most = shown,
+	                                           .flush = true,
+	                                           .indent = 2,
+	                                           .bar_whole = most / 100 });
 }
 
 static void write_issued(const struct tare_sampled_kernel *kernel, FILE *file)
