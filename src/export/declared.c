@@ -9,8 +9,10 @@ enum { MOST_TABLES = 64, MOST_COLUMNS = 64, MOST_TEXT = 72 };
 
 static const struct tare_column *stored(const struct tare_table *table, size_t at)
 {
-	return tare_shown_stored(table->columns[at].shown) == TARE_STORED_NOT ? NULL
-	                                                                      : &table->columns[at];
+	return tare_shown_stored(table->columns[at].shown) == TARE_STORED_NOT ||
+	               table->columns[at].flags & TARE_DRAWN
+	           ? NULL
+	           : &table->columns[at];
 }
 
 // ---- rows

@@ -161,13 +161,16 @@ enum {
 	TARE_IF_DEVICES = 4,    // ... where the report is about several devices
 	TARE_GROUPED = 16,      // a text has commas between thousands
 	TARE_SETS_LEAST = 8,    // its least value is the least that the unit must show
-	TARE_DRAWN = 32,        // what another column says, drawn: of the text alone
+	TARE_DRAWN =
+	    32, // what others say in another way: of the text, a CSV of its own, static pages
 	TARE_SAID_ONCE = 64, // as the first, a text leaves it empty below a row that says the same
 	TARE_LEFT_OUT = 128, // the JSON leaves it out where it has no value
 	TARE_WHOLE = 256,    // of texts: a terminal's width cuts others before it
+	TARE_BARRED = 512,   // of shares: a page without scripts draws a bar beside it
 };
-// Where people see a column: the page, and the parts of a text table, which are the table's own.
-enum { TARE_ON_PAGE = 1, TARE_ON_TEXT = 2, TARE_ON_MORE = 4 };
+// Where a column is: on the page, in a CSV file that has not all of them, and in the parts of a
+// text table, which are the table's own.
+enum { TARE_ON_PAGE = 1, TARE_ON_TEXT = 2, TARE_ON_MORE = 4, TARE_ON_CSV = 1 << 16 };
 
 // A cell that a column writes by itself.
 struct tare_cell_text {
@@ -239,7 +242,7 @@ struct tare_table {
 	size_t column_count;
 	size_t (*count)(const void *source);
 	const void *(*row)(const void *source, size_t index);
-	// Which rows there are in the JSON; NULL: all.
+	// Which rows are written, where a part does not say it; NULL: all.
 	bool (*keep)(const void *source, const void *row);
 };
 

@@ -59,7 +59,7 @@ class Blocks:
 
     def __init__(self, tare, folder, cache, device):  # noqa: F811
         self.tare, self.folder = tare, folder
-        self.environment = {"POCL_CACHE_DIR": str(cache), "POCL_DEVICES": device, "TMPDIR": str(folder)}
+        self.environment = {"POCL_CACHE_DIR": str(cache), "POCL_DEVICES": device, "TMPDIR": str(folder), "COLUMNS": "500"}
 
     def native(self, *words, **environment):
         return run([COUNTED, *words], {**self.environment, **environment}, cwd=self.folder)

@@ -40,7 +40,7 @@ def spirv(tmp_path_factory):
 class Blocks:
     def __init__(self, tare, folder, cache):
         self.tare, self.folder = tare, folder
-        self.environment = {"POCL_CACHE_DIR": str(cache), "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "TMPDIR": str(folder)}
+        self.environment = {"POCL_CACHE_DIR": str(cache), "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "TMPDIR": str(folder), "COLUMNS": "500"}
 
     def native(self, *words):
         return run([PROGRAM, *words], self.environment, cwd=self.folder)

@@ -24,7 +24,7 @@ ARROWS = {
     "export": {"base", "table", "analysis", "report"},
     "blocks": {"base", "table", "analysis", "backend", "guest", "record", "result", "report"},
     "time": set(),
-    "cli": {"base", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
+    "cli": {"base", "table", "model", "result", "report", "backend", "measure", "record", "analysis", "export",
             "blocks", "sample"},
 }
 # Inside a folder: each of its rooms and those it may include. "" is the folder's own files.

@@ -67,7 +67,7 @@ ALLOWED = {
     "record/loader/object.c": (1, "a path"),
     "record/loader/program.c": (2, "a path, and bytes of the program"),
     "report/page/page_template.c": (2, "marks of the page's template"),
-    "report/result/csv.c": (1, "characters that CSV wants quoted"),
+    "report/core/table_csv.c": (1, "characters that CSV wants quoted"),
     "report/terminal/write.c": (2, "where lines and first sentences end: punctuation, not words"),
     "result/number.c": (1, "the locale's decimal point"),
 }

@@ -18,24 +18,32 @@ const char *const tare_blocks_space_names[TARE_BLOCKS_SPACES + 1] = {
 	[TARE_BLOCKS_GENERIC] = "generic",
 };
 
-const char *tare_blocks_kind_name(enum tare_blocks_kind kind)
+const char *const tare_blocks_width_names[TARE_BLOCKS_WIDTHS + 1] = { "fp16", "fp32", "fp64" };
+
+const char *tare_blocks_part_name(int part)
 {
-	return tare_blocks_kind_names[kind];
+	return part < TARE_BLOCKS_KINDS    ? tare_blocks_kind_names[part]
+	       : part == TARE_BLOCKS_KINDS ? "load"
+	                                   : "store";
 }
 
-const char *tare_blocks_space_name(enum tare_blocks_space space)
+uint64_t tare_blocks_part(const struct tare_blocks_tally *tally, int part)
 {
-	return tare_blocks_space_names[space];
+	uint64_t sum = 0;
+
+	if (part < TARE_BLOCKS_KINDS)
+		return tally->kinds[part];
+	for (int i = 0; i < TARE_BLOCKS_SPACES; i++)
+		sum += part == TARE_BLOCKS_KINDS ? tally->loads[i] : tally->stores[i];
+	return sum;
 }
 
 uint64_t tare_blocks_instructions(const struct tare_blocks_tally *tally)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < TARE_BLOCKS_KINDS; i++)
-		sum += tally->kinds[i];
-	for (int i = 0; i < TARE_BLOCKS_SPACES; i++)
-		sum += tally->loads[i] + tally->stores[i];
+	for (int i = 0; i < TARE_BLOCKS_PARTS; i++)
+		sum += tare_blocks_part(tally, i);
 	return sum;
 }
 

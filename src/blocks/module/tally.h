@@ -54,8 +54,12 @@ struct tare_blocks_tally {
 // As reports and documents write them: "fp32". The lists end with NULL.
 extern const char *const tare_blocks_kind_names[TARE_BLOCKS_KINDS + 1];
 extern const char *const tare_blocks_space_names[TARE_BLOCKS_SPACES + 1];
-const char *tare_blocks_kind_name(enum tare_blocks_kind kind);
-const char *tare_blocks_space_name(enum tare_blocks_space space);
+extern const char *const tare_blocks_width_names[TARE_BLOCKS_WIDTHS + 1];
+
+// Parts of all instructions: the kinds, then loads and stores of any space.
+enum { TARE_BLOCKS_PARTS = TARE_BLOCKS_KINDS + 2 };
+const char *tare_blocks_part_name(int part);
+uint64_t tare_blocks_part(const struct tare_blocks_tally *tally, int part);
 
 // All instructions, loads and stores among them.
 uint64_t tare_blocks_instructions(const struct tare_blocks_tally *tally);

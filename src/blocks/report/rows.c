@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows from what was counted, for the declared tables.
 #include "blocks/report/tables.h"
+#include "result/kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,9 +19,13 @@ static int make_trials(const struct tare_blocks_trials *trials, struct tare_bloc
 			continue;
 		*row = (struct tare_blocks_name_row){ .of = trials, .name = i };
 		for (uint32_t set = 0; set < trials->set_count; set++)
-			row->cells[set] =
-			    (struct tare_blocks_cell_row){ &trials->sets[set].cells[i],
-				                           trials->rounds };
+			row->cells[set] = (struct tare_blocks_cell_row){
+				.cell = &trials->sets[set].cells[i],
+				.set = &trials->sets[set],
+				.name = trials->names[i],
+				.rounds = trials->rounds,
+				.letter = { tare_kernel_set_letter(set) }
+			};
 		rows->name_count++;
 	}
 	return rows->names ? 0 : -ENOMEM;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program's blocks as declared tables: all, and each kernel.
 #include "blocks/report/tables.h"
+#include "blocks/report/source.h"
 
 #include "report/core/figures.h"
 #include "tare_config.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 // ---- figures
@@ -48,6 +48,36 @@ static struct tare_cell_value file_of(const struct tare_blocks_build *build, uin
 	                                                            : tare_named(name);
 }
 
+static const char *const apis[] = { "OpenCL", "Level Zero", NULL };
+
+// ---- columns of the CSV, a kind or a space of memory
+
+enum { MEMORY_FIGURES = 4, MEMORY_COUNTS = MEMORY_FIGURES * TARE_BLOCKS_SPACES };
+
+static const char *named(char text[64], const char *name, const char *end)
+{
+	snprintf(text, 64, "%s%s", name, end);
+	return text;
+}
+
+static const char *memory_title(char text[64], size_t at)
+{
+	static const char *const ends[MEMORY_FIGURES] = { "_loads_once", "_stores_once",
+		                                          "_loaded_bytes_once",
+		                                          "_stored_bytes_once" };
+
+	return named(text, tare_blocks_space_names[at / MEMORY_FIGURES], ends[at % MEMORY_FIGURES]);
+}
+
+static uint64_t memory_count(const struct tare_blocks_tally *tally, size_t at)
+{
+	const uint64_t *const figures[MEMORY_FIGURES] = { tally->loads, tally->stores,
+		                                          tally->loaded_bytes,
+		                                          tally->stored_bytes };
+
+	return figures[at % MEMORY_FIGURES][at / MEMORY_FIGURES];
+}
+
 // ---- blocks and lines
 
 #define KERNEL kernel->kernel
@@ -71,19 +101,24 @@ static struct tare_cell_value block_share(const struct tare_blocks_row *kernel, 
 	                tare_blocks_instructions(&KERNEL->tally));
 }
 
-// "12-14" or "12"; "-": not known.
 static bool span(const struct tare_cell_text *cell)
 {
 	const struct tare_blocks_row *kernel = cell->source;
-	uint32_t first, last;
 
-	tare_blocks_span(MODULE, *(const uint32_t *)cell->row, &first, &last);
-	if (!first)
-		snprintf(cell->text, cell->size, "-");
-	else if (first == last)
-		snprintf(cell->text, cell->size, "%" PRIu32, first);
-	else
-		snprintf(cell->text, cell->size, "%" PRIu32 "-%" PRIu32, first, last);
+	tare_blocks_span_words(MODULE, *(const uint32_t *)cell->row, cell->text, cell->size);
+	return true;
+}
+
+static bool source_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_blocks_row *kernel = cell->source;
+	const struct tare_blocks_line *line = cell->row;
+
+	if (!line->line)
+		snprintf(cell->text, cell->size, "(the compiler's own, of no line)");
+	else if (tare_blocks_source_line(KERNEL->build, line->file, line->line, cell->text,
+	                                 cell->size) == TARE_BLOCKS_SOURCE_NONE)
+		snprintf(cell->text, cell->size, "%s", tare_blocks_file_name(MODULE, line->file));
 	return true;
 }
 
@@ -101,8 +136,9 @@ TARE_TABLE(, tare_blocks_blocks_table, "kernel_blocks", "Blocks of a kernel", "a
 #define TABLE lines
 #define COLUMNS "blocks/report/tables/lines.def"
 #include "table/declare.h"
-TARE_ROWS(lines, "kernel_lines", "Lines of a kernel", "a line, by cost", kernel->line_count,
-          kernel->lines);
+TARE_TABLE(, tare_blocks_lines_table, "kernel_lines", "Lines of a kernel", "a line, by cost", NULL,
+           struct tare_blocks_row, kernel, kernel->line_count, &kernel->lines[index],
+           lines_columns);
 
 // ---- what else is in a kernel
 
@@ -172,7 +208,6 @@ TARE_ROWS(models, "models", "A kernel on other devices", "a device",
 
 // ---- kernels, and all
 
-static const char *const apis[] = { "OpenCL", "Level Zero", NULL };
 static const char *const languages[] = { "OpenCL C", "SPIR-V", NULL };
 static const char *const formats[] = { "tare.blocks/1", NULL };
 static const char *const tools[] = { "tare", NULL };

@@ -36,7 +36,10 @@ struct tare_blocks_row {
 // A kernel with a set of build options, and with all of them.
 struct tare_blocks_cell_row {
 	const struct tare_blocks_cell *cell;
+	const struct tare_blocks_set *set;
+	const char *name; // of the kernel; "": of all
 	uint32_t rounds;
+	char letter[2]; // of the set
 };
 struct tare_blocks_name_row {
 	const struct tare_blocks_trials *of;
@@ -59,11 +62,15 @@ struct tare_blocks_rows {
 	struct tare_pc_samples_rows samples;
 };
 
-// The whole document, of struct tare_blocks_rows; in it the instructions of something, of struct
-// tare_blocks_tally; of struct tare_blocks_row a kernel's blocks; and what sets of build options
-// bring.
+// The whole document, of struct tare_blocks_rows; in it the instructions of something and where
+// these load and store, of struct tare_blocks_tally; of struct tare_blocks_row a kernel's blocks
+// and lines; what sets of build options bring, and the same as CSV, of struct
+// tare_blocks_trial_rows; and one kernel with them, of struct tare_blocks_name_row.
 extern const struct tare_table tare_blocks_document_table, tare_blocks_tally_table,
-    tare_blocks_blocks_table, tare_blocks_options_table;
+    tare_blocks_memory_table, tare_blocks_blocks_table, tare_blocks_lines_table,
+    tare_blocks_options_table, tare_blocks_options_csv_table, tare_blocks_cells_table;
+// Where tare_blocks_cells_table has what is of one kernel alone.
+enum { TARE_BLOCKS_ON_KERNEL = TARE_ON_MORE };
 
 // What follows from all. 0 or -ENOMEM; to free in either case. The document must outlive it.
 int tare_blocks_rows_make(const struct tare_blocks_document *document,

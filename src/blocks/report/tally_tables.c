@@ -2,8 +2,6 @@
 // Instructions by what they are, as a declared table.
 #include "blocks/report/tables.h"
 
-static const char *const widths[TARE_BLOCKS_WIDTHS + 1] = { "fp16", "fp32", "fp64" };
-
 #define SOURCE uint64_t
 #define SOURCE_NAME counts
 #define ROW uint64_t
@@ -34,5 +32,28 @@ TARE_ROWS(widths, "widths", "Floating-point operations by width", "a width", TAR
 #include "table/declare.h"
 TARE_TABLE(, tare_blocks_tally_table, "tally", "Instructions", "what was executed", NULL,
            struct tare_blocks_tally, tally, 1, tally, tally_columns);
+#undef SOURCE
+#undef SOURCE_NAME
+
+// ---- of a text: loads and stores
+
+#define SPACE (row - tally->loads)
+static bool is_accessed(const void *source, const void *row)
+{
+	const struct tare_blocks_tally *tally = source;
+	const uint64_t *loads = row;
+
+	return *loads || tally->stores[loads - tally->loads];
+}
+
+#define SOURCE struct tare_blocks_tally
+#define SOURCE_NAME tally
+#define ROW uint64_t
+#define TABLE memory
+#define COLUMNS "blocks/report/tables/memory.def"
+#include "table/declare.h"
+TARE_TABLE(, tare_blocks_memory_table, "memory", "Loads and stores", "a space of memory", NULL,
+           struct tare_blocks_tally, tally, TARE_BLOCKS_SPACES, &tally->loads[index],
+           memory_columns, .keep = is_accessed);
 #undef SOURCE
 #undef SOURCE_NAME

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 8, LINES = 8, LOOPS = 6, SOURCE_COLUMNS = 44 };
+enum { BLOCKS = 8, LINES = 8, LOOPS = 6 };
 
 #define NUMBER 32
 
@@ -38,24 +38,22 @@ static void write_program(const struct tare_blocks_document *document, FILE *fil
 	fputc('\n', file);
 }
 
-static void write_head(const struct tare_blocks_document *document, FILE *file)
+static void write_head(const struct tare_blocks_rows *rows, FILE *file)
 {
-	const struct tare_blocks_profile *profile = document->profile;
+	const struct tare_blocks_document *document = rows->document;
 	char a[NUMBER], b[NUMBER], plain[TARE_UNIT_TEXT], slow[TARE_UNIT_TEXT],
 	    room[TARE_UNIT_TEXT];
-	uint64_t counted, launches;
 
 	write_program(document, file);
-	tare_blocks_coverage(profile, &counted, &launches);
 	fprintf(file, "  %s of %s launch%s counted, exactly, by work-items\n",
-	        tare_format_grouped(counted, a), tare_format_grouped(launches, b),
-	        launches == 1 ? "" : "es");
+	        tare_format_grouped(rows->counted, a), tare_format_grouped(rows->launches, b),
+	        rows->launches == 1 ? "" : "es");
 	fprintf(file,
 	        "  run twice: %s as it is, %s with counters (%s of them); times include building "
 	        "the kernels\n",
 	        tare_format_ns((double)document->plain_ns, plain),
 	        tare_format_ns((double)document->counted_ns, slow),
-	        tare_format_bytes(profile->counter_bytes, room));
+	        tare_format_bytes(document->profile->counter_bytes, room));
 }
 
 static void write_missing(const struct tare_blocks_document *document, FILE *file)
@@ -80,54 +78,23 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 
 static void write_mix(const char *lead, const struct tare_blocks_tally *tally, FILE *file)
 {
-	uint64_t all = tare_blocks_instructions(tally), loads = 0, stores = 0;
+	uint64_t all = tare_blocks_instructions(tally);
 	bool first = true;
 
 	fprintf(file, "  %s: ", lead);
-	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
-		loads += tally->loads[i];
-		stores += tally->stores[i];
-	}
-	for (int i = 0; i < TARE_BLOCKS_KINDS + 2; i++) {
-		uint64_t part = i < TARE_BLOCKS_KINDS    ? tally->kinds[i]
-		                : i == TARE_BLOCKS_KINDS ? loads
-		                                         : stores;
+	for (int i = 0; i < TARE_BLOCKS_PARTS; i++) {
+		uint64_t part = tare_blocks_part(tally, i);
 		if (!part)
 			continue;
-		fprintf(file, "%s%s %.1f %%", first ? "" : ", ",
-		        i < TARE_BLOCKS_KINDS    ? tare_blocks_kind_name((enum tare_blocks_kind)i)
-		        : i == TARE_BLOCKS_KINDS ? "load"
-		                                 : "store",
+		fprintf(file, "%s%s %.1f %%", first ? "" : ", ", tare_blocks_part_name(i),
 		        share(part, all));
 		first = false;
 	}
 	fputc('\n', file);
 }
 
-static void write_memory(const struct tare_blocks_tally *tally, FILE *file)
-{
-	char a[NUMBER], b[NUMBER], c[NUMBER], d[NUMBER];
-	bool head = false;
-
-	for (int i = 0; i < TARE_BLOCKS_SPACES; i++) {
-		if (!tally->loads[i] && !tally->stores[i])
-			continue;
-		if (!head)
-			fprintf(file, "  %-9s %15s %17s %15s %17s\n", "memory", "loads",
-			        "bytes loaded", "stores", "bytes stored");
-		head = true;
-		fprintf(file, "  %-9s %15s %17s %15s %17s\n",
-		        tare_blocks_space_name((enum tare_blocks_space)i),
-		        tare_format_grouped(tally->loads[i], a),
-		        tare_format_grouped(tally->loaded_bytes[i], b),
-		        tare_format_grouped(tally->stores[i], c),
-		        tare_format_grouped(tally->stored_bytes[i], d));
-	}
-}
-
 static void write_arithmetic(const struct tare_blocks_tally *tally, FILE *file)
 {
-	static const char *const names[TARE_BLOCKS_WIDTHS] = { "fp16", "fp32", "fp64" };
 	uint64_t bytes = tally->loaded_bytes[TARE_BLOCKS_GLOBAL] +
 	                 tally->stored_bytes[TARE_BLOCKS_GLOBAL] +
 	                 tally->loaded_bytes[TARE_BLOCKS_CONSTANT];
@@ -141,7 +108,7 @@ static void write_arithmetic(const struct tare_blocks_tally *tally, FILE *file)
 		if (!tally->flops[i])
 			continue;
 		fprintf(file, "%s%s %s", first ? "" : ", ",
-		        tare_format_grouped(tally->flops[i], number), names[i]);
+		        tare_format_grouped(tally->flops[i], number), tare_blocks_width_names[i]);
 		first = false;
 	}
 	if (bytes)
@@ -153,89 +120,55 @@ static void write_arithmetic(const struct tare_blocks_tally *tally, FILE *file)
 
 // ---- blocks, lines, loops
 
-// "12-14" or "12"; "-": not known.
-static const char *lines_of(const struct tare_blocks_module *module, uint32_t block,
-                            char text[NUMBER])
+// `most` rows of a table without -v; returns how many are left out.
+static size_t write_table(struct tare_text *text, const struct tare_table *table,
+                          const void *source, size_t most)
 {
-	uint32_t first, last;
+	size_t count = table->count(source);
 
-	tare_blocks_span(module, block, &first, &last);
-	if (!first)
-		return "-";
-	if (first == last)
-		snprintf(text, NUMBER, "%" PRIu32, first);
-	else
-		snprintf(text, NUMBER, "%" PRIu32 "-%" PRIu32, first, last);
-	return text;
-}
-
-static int write_blocks(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
-{
-	static const struct tare_text_options options = { .columns = 80 };
-	struct tare_text text = { .options = &options, .file = file };
-	struct tare_blocks_row row = { .kernel = kernel };
-	size_t shown;
-
-	row.order = tare_blocks_order(kernel, &row.order_count);
-	if (!row.order)
-		return -ENOMEM;
-	shown = verbose || row.order_count < BLOCKS ? row.order_count : BLOCKS;
-	tare_table_text(&text, &tare_blocks_blocks_table, &row,
+	if (text->options->verbosity > 0 || count < most)
+		most = count;
+	tare_table_text(text, table, source,
 	                &(struct tare_table_part){
-	                    .on = TARE_ON_TEXT, .flush = true, .indent = 2, .most = shown });
-	if (shown < row.order_count)
-		fprintf(file, "  %zu more blocks; --verbose shows them\n", row.order_count - shown);
-	free(row.order);
-	return text.failed ? -ENOMEM : 0;
+	                    .on = TARE_ON_TEXT, .flush = true, .indent = 2, .most = most });
+	return count - most;
 }
 
-// Whether the source is a file's as it is now.
-static bool write_line(const struct tare_blocks_kernel *kernel, const struct tare_blocks_line *line,
-                       FILE *file)
+static void write_blocks(struct tare_text *text, const struct tare_blocks_row *row)
 {
-	const struct tare_blocks_build *build = kernel->build;
-	uint64_t instructions = tare_blocks_instructions(&line->tally);
-	char number[NUMBER], place[NUMBER] = "-", text[400];
-	enum tare_blocks_source_from from =
-	    tare_blocks_source_line(build, line->file, line->line, text, sizeof text);
-	bool cut = strlen(text) > SOURCE_COLUMNS;
+	size_t more = write_table(text, &tare_blocks_blocks_table, row, BLOCKS);
 
-	if (line->line)
-		snprintf(place, sizeof place, "%" PRIu32, line->line);
-	fprintf(file, "  %5s %17s %5.1f %%  ", place, tare_format_grouped(instructions, number),
-	        share(instructions, tare_blocks_instructions(&kernel->tally)));
-	if (from == TARE_BLOCKS_SOURCE_NONE)
-		fprintf(file, "%s\n",
-		        line->line ? tare_blocks_file_name(&build->module, line->file)
-		                   : "(the compiler's own, of no line)");
-	else
-		fprintf(file, "%.*s%s\n", SOURCE_COLUMNS, text, cut ? "..." : "");
-	return from == TARE_BLOCKS_SOURCE_FILE;
+	if (more)
+		fprintf(text->file, "  %zu more blocks; --verbose shows them\n", more);
 }
 
-static int write_lines(const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+// Whether the source of a line that is shown is a file's as it is now.
+static bool shows_files(const struct tare_blocks_row *row, size_t shown)
 {
 	bool files = false;
-	size_t count, shown;
-	struct tare_blocks_line *lines = tare_blocks_lines(kernel, &count);
+	char line[4];
 
-	if (!lines)
-		return -ENOMEM;
-	shown = verbose || count < LINES ? count : LINES;
-	if (count == 1 && lines[0].line == 0)
-		fputs("  no lines: the module has no debug information\n", file);
-	else {
-		fprintf(file, "  %5s %17s %7s  %s\n", "line", "instructions", "share", "source");
-		for (size_t i = 0; i < shown; i++)
-			files |= write_line(kernel, &lines[i], file);
-		if (files)
-			fputs("  sources are the files that the module names, as they are now\n",
-			      file);
-		if (shown < count)
-			fprintf(file, "  %zu more lines; --verbose shows them\n", count - shown);
+	for (size_t i = 0; i < shown && !files; i++)
+		files = tare_blocks_source_line(row->kernel->build, row->lines[i].file,
+		                                row->lines[i].line, line,
+		                                sizeof line) == TARE_BLOCKS_SOURCE_FILE;
+	return files;
+}
+
+static void write_lines(struct tare_text *text, const struct tare_blocks_row *row)
+{
+	size_t more;
+
+	if (row->line_count == 1 && row->lines[0].line == 0) {
+		fputs("  no lines: the module has no debug information\n", text->file);
+		return;
 	}
-	free(lines);
-	return 0;
+	more = write_table(text, &tare_blocks_lines_table, row, LINES);
+	if (shows_files(row, row->line_count - more))
+		fputs("  sources are the files that the module names, as they are now\n",
+		      text->file);
+	if (more)
+		fprintf(text->file, "  %zu more lines; --verbose shows them\n", more);
 }
 
 static void write_turns(const struct tare_blocks_sampled *sampled, uint32_t header, FILE *file)
@@ -253,20 +186,16 @@ static void write_turns(const struct tare_blocks_sampled *sampled, uint32_t head
 	fputc('\n', file);
 }
 
-static int write_loops(const struct tare_blocks_kernel *kernel,
-                       const struct tare_blocks_sampled *sampled, bool verbose, FILE *file)
+static void write_loops(const struct tare_blocks_row *row, bool verbose, FILE *file)
 {
-	size_t count, shown;
-	struct tare_blocks_loop *loops = tare_blocks_loops(kernel, &count);
+	size_t shown = verbose || row->loop_count < LOOPS ? row->loop_count : LOOPS;
 
-	if (!loops)
-		return -ENOMEM;
-	shown = verbose || count < LOOPS ? count : LOOPS;
 	for (size_t i = 0; i < shown; i++) {
-		const struct tare_blocks_loop *loop = &loops[i];
+		const struct tare_blocks_loop *loop = &row->loops[i];
 		char lines[NUMBER], a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
 		fprintf(file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
-		        lines_of(&kernel->build->module, loop->header, lines));
+		        tare_blocks_span_words(&row->kernel->build->module, loop->header, lines,
+		                               sizeof lines));
 		if (loop->known)
 			fprintf(file, "%s turns in %s entries, %s on average",
 			        tare_format_grouped(loop->turns, a),
@@ -276,10 +205,8 @@ static int write_loops(const struct tare_blocks_kernel *kernel,
 		else
 			fprintf(file, "%s turns; how often it was entered is not known",
 			        tare_format_grouped(loop->turns, a));
-		write_turns(sampled, loop->header, file);
+		write_turns(&row->told.sampled, loop->header, file);
 	}
-	free(loops);
-	return 0;
 }
 
 // ---- a kernel
@@ -306,10 +233,9 @@ static void write_facts(const struct tare_blocks_kernel *kernel, FILE *file)
 		fputc('\n', file);
 }
 
-static void write_before(const struct tare_blocks_profile *profile,
-                         const struct tare_blocks_kernel *kernel, FILE *file)
+static void write_before(const struct tare_blocks_row *row, FILE *file)
 {
-	const struct tare_blocks_kernel *before = tare_blocks_before(profile, kernel);
+	const struct tare_blocks_kernel *kernel = row->kernel, *before = row->before;
 	char number[NUMBER], times[TARE_UNIT_TEXT];
 
 	if (!before)
@@ -326,9 +252,10 @@ static void write_before(const struct tare_blocks_profile *profile,
 	write_mix("of which", &before->tally, file);
 }
 
-static int write_counted(const struct tare_blocks_document *document,
-                         const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+static void write_counted(struct tare_text *text, const struct tare_blocks_row *row)
 {
+	const struct tare_blocks_kernel *kernel = row->kernel;
+	FILE *file = text->file;
 	char a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
 	uint64_t all = tare_blocks_instructions(&kernel->tally);
 
@@ -350,24 +277,17 @@ static int write_counted(const struct tare_blocks_document *document,
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
 		    tare_format_grouped(kernel->tally.unsized, a));
 	write_facts(kernel, file);
-	tare_blocks_times_text(document->times, document->profile, kernel, file);
+	tare_blocks_times_text(row->document->times, row->document->profile, kernel, file);
 	write_mix("instructions", &kernel->tally, file);
-	write_before(document->before, kernel, file);
+	write_before(row, file);
 	write_arithmetic(&kernel->tally, file);
-	write_memory(&kernel->tally, file);
+	write_table(text, &tare_blocks_memory_table, &kernel->tally, SIZE_MAX);
 	fputc('\n', file);
-	int status = write_blocks(kernel, verbose, file);
+	write_blocks(text, row);
 	fputc('\n', file);
-	status = status ?: write_lines(kernel, verbose, file);
-	struct tare_blocks_told told;
-	int made = tare_blocks_told_make(kernel, &told);
-	if (status == 0)
-		status = made;
-	status = status ?: write_loops(kernel, &told.sampled, verbose, file);
-	if (status == 0)
-		tare_blocks_told_text(&told, file);
-	tare_blocks_told_free(&told);
-	return status;
+	write_lines(text, row);
+	write_loops(row, text->options->verbosity > 0, file);
+	tare_blocks_told_text(&row->told, file);
 }
 
 // ---- on devices that are not there
@@ -444,62 +364,95 @@ static void write_models(const struct tare_blocks_models *models,
 			write_model(&models->at[i], file);
 }
 
-static int write_kernel(const struct tare_blocks_document *document,
-                        const struct tare_blocks_kernel *kernel, bool verbose, FILE *file)
+static void write_kernel(struct tare_text *text, const struct tare_blocks_row *row)
 {
-	char why[600], number[NUMBER];
+	const struct tare_blocks_kernel *kernel = row->kernel;
 	uint64_t missed = kernel->launches - kernel->counted;
-	int status = 0;
+	char number[NUMBER];
 
-	if (!kernel->launches)
-		return 0;
-	fprintf(file, "\nkernel %s\n", kernel->name);
-	if (kernel->counted && kernel->executions && kernel->work_items)
-		status = write_counted(document, kernel, verbose, file);
-	write_models(document->models, kernel, file);
+	fprintf(text->file, "\nkernel %s\n", kernel->name);
+	if (row->counted && kernel->work_items)
+		write_counted(text, row);
+	write_models(row->document->models, kernel, text->file);
 	if (!missed)
-		return status;
-	tare_blocks_why(kernel, why, sizeof why);
-	fprintf(file, "  not counted: %s launch%s, because %s\n",
-	        tare_format_grouped(missed, number), missed == 1 ? "" : "es", why);
-	if (verbose && kernel->log[0])
-		fprintf(file, "  the driver said: %s\n", kernel->log);
-	return status;
-}
-
-static void write_foot(const struct tare_blocks_document *document, FILE *file)
-{
-	uint64_t counted, launches;
-
-	tare_blocks_coverage(document->profile, &counted, &launches);
-	if (!counted)
 		return;
-	fputs("\nInstructions are those of SPIR-V, after the compiler's optimisation that knows no "
-	      "device; what a\ndevice executes for one may be none or several. Executions are "
-	      "counted for each work-item.\n",
-	      file);
+	fprintf(text->file, "  not counted: %s launch%s, because %s\n",
+	        tare_format_grouped(missed, number), missed == 1 ? "" : "es", row->why);
+	if (text->options->verbosity > 0 && kernel->log[0])
+		fprintf(text->file, "  the driver said: %s\n", kernel->log);
 }
 
-int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file)
+static void write_foot(const struct tare_blocks_rows *rows, FILE *file)
 {
-	const struct tare_blocks_profile *profile = document->profile;
-	uint64_t counted, launches;
-	int status = 0;
+	if (rows->counted)
+		fputs("\nInstructions are those of SPIR-V, after the compiler's optimisation that "
+		      "knows no device; what a device executes for one may be none or several. "
+		      "Executions are counted for each work-item.\n",
+		      file);
+}
 
-	tare_blocks_coverage(profile, &counted, &launches);
-	if (launches) {
-		write_head(document, file);
-		write_missing(document, file);
+static int write_rows(struct tare_text *text, const struct tare_blocks_rows *rows)
+{
+	const struct tare_blocks_document *document = rows->document;
+
+	if (rows->launches) {
+		write_head(rows, text->file);
+		write_missing(document, text->file);
 	} else {
-		write_program(document, file);
+		write_program(document, text->file);
 	}
-	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
-		status = write_kernel(document, &profile->kernels[i], verbose, file);
-	write_foot(document, file);
+	for (size_t i = 0; i < rows->kernel_count; i++)
+		write_kernel(text, &rows->kernels[i]);
+	write_foot(rows, text->file);
 	if (document->trials->set_count)
-		tare_blocks_options_text(document->trials, verbose, file);
-	if (status == 0 && document->samples->used)
-		status = tare_pc_samples_text(document->samples, document->plain_ns,
-		                              document->counted_ns, verbose, file);
-	return status;
+		tare_blocks_options_text(text, &rows->trials);
+	return document->samples->used
+	           ? tare_pc_samples_text(text, &rows->samples, document->plain_ns,
+	                                  document->counted_ns)
+	           : 0;
+}
+
+// Lines that are wider than the terminal go on below, further in.
+static void write_wrapped(struct tare_text *text, const char *lines)
+{
+	while (*lines && !text->failed) {
+		int length = (int)strcspn(lines, "\n"), indent = (int)strspn(lines, " ");
+		char *line = NULL, *clean = NULL;
+		if (asprintf(&line, "%.*s", length, lines) >= 0)
+			clean = tare_text_clean(text, line);
+		text->failed |= !clean;
+		if (clean && tare_text_width(clean) > text->options->columns)
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, "",
+			                    indent ? (size_t)indent + 2 : 0, "%*s%s", indent, "",
+			                    clean + indent);
+		else if (clean)
+			fprintf(text->file, "%s\n", clean);
+		free(line);
+		free(clean);
+		lines += length + (lines[length] == '\n');
+	}
+}
+
+int tare_blocks_text(const struct tare_blocks_document *document,
+                     const struct tare_text_options *options, FILE *file)
+{
+	struct tare_text_options plain = *options;
+	struct tare_text text = { .options = &plain };
+	struct tare_blocks_rows rows;
+	char *lines = NULL;
+	size_t bytes;
+	int status = tare_blocks_rows_make(document, &rows);
+
+	plain.colour = false; // which would count as text
+	text.file = status == 0 ? open_memstream(&lines, &bytes) : NULL;
+	text.failed = !text.file;
+	status = text.file ? write_rows(&text, &rows) : -ENOMEM;
+	if (text.file)
+		text.failed |= fclose(text.file) != 0;
+	text.file = file;
+	if (status == 0 && !text.failed)
+		write_wrapped(&text, lines);
+	free(lines);
+	tare_blocks_rows_free(&rows);
+	return text.failed ? -ENOMEM : status;
 }

@@ -16,6 +16,21 @@ void tare_blocks_told_free(struct tare_blocks_told *told)
 	tare_blocks_sampled_free(&told->sampled);
 }
 
+const char *tare_blocks_span_words(const struct tare_blocks_module *module, uint32_t block,
+                                   char *text, size_t size)
+{
+	uint32_t first, last;
+
+	tare_blocks_span(module, block, &first, &last);
+	if (!first)
+		snprintf(text, size, "-");
+	else if (first == last)
+		snprintf(text, size, "%" PRIu32, first);
+	else
+		snprintf(text, size, "%" PRIu32 "-%" PRIu32, first, last);
+	return text;
+}
+
 static void write_lanes(const struct tare_blocks_sampled *sampled, FILE *file)
 {
 	if (!sampled->work_items) {

@@ -2,6 +2,7 @@
 // What of a kernel's sample and findings every form of the report tells.
 #pragma once
 #include "blocks/findings/findings.h"
+#include "blocks/profile.h"
 
 #include <stdio.h>
 
@@ -13,6 +14,10 @@ struct tare_blocks_told {
 // 0, or -ENOMEM. To free in either case. Of a kernel that was counted.
 int tare_blocks_told_make(const struct tare_blocks_kernel *kernel, struct tare_blocks_told *told);
 void tare_blocks_told_free(struct tare_blocks_told *told);
+
+// A block's lines, "12-14" or "12"; "-": not known. Returns text.
+const char *tare_blocks_span_words(const struct tare_blocks_module *module, uint32_t block,
+                                   char *text, size_t size);
 
 // Lanes, accesses and findings, as lines of text.
 void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file);

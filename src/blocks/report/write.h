@@ -6,6 +6,7 @@
 #include "blocks/intel/model.h"
 #include "blocks/options/trials.h"
 #include "blocks/profile.h"
+#include "report/terminal/options.h"
 
 #include <stdio.h>
 
@@ -40,12 +41,13 @@ bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
 const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
                                                     const struct tare_blocks_kernel *kernel);
 
-// 0, or -ENOMEM. Errors of the file stick to it. `verbose`: all blocks and lines.
-int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file);
+// 0, or -ENOMEM. Errors of the file stick to it. With -v all blocks and lines.
+int tare_blocks_text(const struct tare_blocks_document *document,
+                     const struct tare_text_options *options, FILE *file);
 // 0, -ENOMEM, or -ENOTSUP with a sentence: built without a JSON library.
 int tare_blocks_json(const struct tare_blocks_document *document, FILE *file,
                      struct tare_error *error);
-// A row for each block that ran. 0, or -ENOMEM.
+// A row for each block that ran, or instruction that was sampled, or set of options. 0, or -ENOMEM.
 int tare_blocks_csv(const struct tare_blocks_document *document, FILE *file);
 // A self-contained page in HTML, without scripts. 0, or -ENOMEM.
 int tare_blocks_page(const struct tare_blocks_document *document, FILE *file);

@@ -6,6 +6,7 @@
 #include "cli/run/blocks_runs.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
+#include "cli/terminal/terminal.h"
 #include "record/loader/cupti.h"
 
 #include <errno.h>
@@ -191,7 +192,9 @@ static int write_all(const struct session *session, struct tare_error *error)
 		return status;
 	status = tare_outputs_write_with(&outputs, write_format, &document, error);
 	if (status == TARE_EXIT_OK && !tare_outputs_take_stdout(&outputs)) {
-		if (tare_blocks_text(&document, session->settings->verbosity > 0, stdout) < 0) {
+		const struct tare_text_options options =
+		    tare_terminal_text_options(session->settings->verbosity);
+		if (tare_blocks_text(&document, &options, stdout) < 0) {
 			tare_fail(error, ENOMEM, "out of memory");
 			status = TARE_EXIT_FAILED;
 		} else {

@@ -3,9 +3,9 @@
 
 #include "analysis/hotspots/levelzero_metrics.h"
 #include "analysis/hotspots/refused.h"
-#include "analysis/hotspots/roles.h"
 #include "backend/backend.h"
 #include "base/cleanup.h"
+#include "cli/devices/counters_tables.h"
 #include "cli/devices/counters_trial.h"
 #include "cli/devices/device_select.h"
 #include "cli/terminal/terminal.h"
@@ -33,10 +33,9 @@ static const struct {
 	  "it" },
 };
 
-// A listing as it is printed.
 struct listing {
-	struct tare_text_table *table;
-	uint32_t groups, counters;
+	struct tare_counters_listed listed;
+	uint32_t groups;
 	bool told[TARE_LEVELZERO_METRICS];
 };
 
@@ -105,32 +104,27 @@ static int list_group(void *context, const struct tare_counter_group *group)
 	struct listing *listing = context;
 
 	listing->groups++;
-	tare_text_row(listing->table, TARE_STYLE_PLAIN);
-	tare_text_cell(listing->table, "%s", group->name);
-	tare_text_cell(listing->table, "%s",
-	               group->by_event && group->by_time ? "event, time"
-	               : group->by_event                 ? "event"
-	                                                 : "time");
-	tare_text_cell(listing->table, "%s", "");
-	tare_text_cell(listing->table, "%s", group->description);
-	return 0;
+	return tare_counters_add(&listing->listed, 0,
+	                         &(struct tare_counter_row){ group->name,
+	                                                     group->by_event && group->by_time
+	                                                         ? "event, time"
+	                                                     : group->by_event ? "event"
+	                                                                       : "time",
+	                                                     group->description, "" });
 }
 
 static int list_counter(void *context, const struct tare_listed_counter *counter)
 {
 	struct listing *listing = context;
 	enum tare_levelzero_metric metric = tare_levelzero_metric_of(counter->name);
+	bool known = metric != TARE_LEVELZERO_METRICS;
 
-	listing->counters++;
-	if (metric != TARE_LEVELZERO_METRICS)
+	if (known)
 		listing->told[metric] = true;
-	tare_text_row(listing->table, TARE_STYLE_PLAIN);
-	tare_text_cell(listing->table, "  %s", counter->name);
-	tare_text_cell(listing->table, "%s", counter->unit);
-	tare_text_cell(listing->table, "%s",
-	               metric == TARE_LEVELZERO_METRICS ? "" : tare_levelzero_metric_title(metric));
-	tare_text_cell(listing->table, "%s", counter->description);
-	return 0;
+	return tare_counters_add(
+	    &listing->listed, 1,
+	    &(struct tare_counter_row){ counter->name, counter->unit, counter->description,
+	                                known ? tare_levelzero_metric_title(metric) : "" });
 }
 
 static void say_missing(struct tare_text *text, const struct listing *listing)
@@ -166,48 +160,25 @@ static const char without_metrics[] =
 static void list(struct tare_text *text, const struct tare_settings *settings,
                  const struct tare_device_entry *entry, const struct tare_backend *backend)
 {
-	struct listing listing = { .table = tare_text_table_new(text, 2) };
+	struct listing listing = { .groups = 0 };
 	const struct tare_counter_visitor visitor = { &listing, list_group, list_counter };
 	struct tare_driver *driver = NULL;
 	struct tare_error why = { 0 };
 	int status = backend->driver_open(tare_device_script(settings->device), &driver, &why);
 
-	tare_text_column(listing.table, "group, counter", 0);
-	tare_text_column(listing.table, "sampling, unit", 0);
-	tare_text_column(listing.table, "tells", 0);
-	tare_text_column(listing.table, "description", TARE_COLUMN_CUT);
 	status = status ?: backend->counters(driver, entry->index, &visitor, &why);
 	if (driver)
 		backend->driver_close(driver);
+	text->failed |= status == -ENOMEM;
 	if (status < 0 || listing.groups == 0) {
-		tare_text_table_free(listing.table);
 		say_none(text, status < 0                     ? why.message
 		               : getenv("ZET_ENABLE_METRICS") ? "the driver lists no counters"
 		                                              : without_metrics);
-		return;
+	} else {
+		tare_counters_listed_text(text, &listing.listed);
+		say_missing(text, &listing);
 	}
-	tare_text_table_print(listing.table);
-	say_missing(text, &listing);
-}
-
-static void list_roles(struct tare_text *text)
-{
-	static const char *const units[] = { [TARE_COUNTER_UNIT_NS] = "ns",
-		                             [TARE_COUNTER_UNIT_PERCENT] = "%",
-		                             [TARE_COUNTER_UNIT_BYTES] = "bytes",
-		                             [TARE_COUNTER_UNIT_COUNT] = "number" };
-	struct tare_text_table *table = tare_text_table_new(text, 2);
-
-	tare_text_column(table, "of a kernel's launch", 0);
-	tare_text_column(table, "unit", 0);
-	for (enum tare_counter_role role = 0; role < TARE_COUNTER_ROLES; role++) {
-		if (!tare_counter_is_asked(role, false))
-			continue;
-		tare_text_row(table, TARE_STYLE_PLAIN);
-		tare_text_cell(table, "%s", tare_counter_roles[role].title);
-		tare_text_cell(table, "%s", units[tare_counter_roles[role].unit]);
-	}
-	tare_text_table_print(table);
+	tare_counters_free(&listing.listed);
 }
 
 // The driver lists nothing: whether it lets its counters be read is tried.
@@ -238,7 +209,7 @@ static void try_to_sample(struct tare_text *text, const struct tare_device_entry
 	tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 2,
 	                    "Asked for are these; what the chip lacks of them tare hotspots says "
 	                    "when it counts.");
-	list_roles(text);
+	tare_counters_asked_text(text);
 }
 
 int tare_device_counters(const struct tare_settings *settings, const struct tare_result *result,

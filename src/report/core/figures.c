@@ -191,3 +191,40 @@ void tare_report_device_cell(struct tare_text_table *table, const struct tare_re
 	else
 		tare_text_cell(table, "#%" PRIu32, number);
 }
+
+// ---- parts of a whole
+
+const char *tare_report_part(int64_t ns, int64_t whole_ns, char buffer[RUN_TEXT])
+{
+	struct tare_report_unit unit = tare_report_unit_for((double)whole_ns);
+	double wall = (double)whole_ns / unit.ns, value = (double)ns / unit.ns;
+	int decimals = wall >= 999.5 ? 0 : wall >= 99.95 ? 1 : wall >= 9.995 ? 2 : 3;
+
+	// What would come out as 0 keeps its own unit.
+	if (ns > 0 && value < 0.5 * pow(10, -decimals))
+		tare_report_span(ns, buffer);
+	else
+		snprintf(buffer, RUN_TEXT, "%.*f %s", decimals, value, unit.name);
+	return buffer;
+}
+
+const char *tare_report_bar(const struct tare_text *text, double share, size_t columns,
+                            char buffer[RUN_TEXT])
+{
+	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	long eighths = lround(share * (double)columns * 8);
+	char *to = buffer;
+
+	columns = columns < RUN_BAR ? columns : RUN_BAR;
+	buffer[0] = '\0';
+	if (!(share > 0) || eighths < 0)
+		return buffer;
+	eighths = eighths > (long)columns * 8 ? (long)columns * 8 : eighths;
+	for (long i = 0; i < eighths / 8; i++)
+		to = stpcpy(to, text->options->ascii ? "#" : "█");
+	if (eighths % 8)
+		stpcpy(to, !text->options->ascii ? parts[eighths % 8]
+		           : eighths % 8 >= 4    ? "#"
+		                                 : "-");
+	return buffer;
+}

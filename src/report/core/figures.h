@@ -38,6 +38,13 @@ const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT]);
 const char *tare_report_rate(double bytes_per_second, char buffer[RUN_TEXT]);
 // "12.4 s", "0 s"
 const char *tare_report_span(int64_t ns, char buffer[RUN_TEXT]);
+// A part of a whole time, with as many decimals as show four digits of the whole, so that all parts
+// have the same.
+const char *tare_report_part(int64_t ns, int64_t whole_ns, char buffer[RUN_TEXT]);
+// A bar of `share` of so many columns, to an eighth of a column; at most 60.
+#define RUN_BAR 60
+const char *tare_report_bar(const struct tare_text *text, double share, size_t columns,
+                            char buffer[RUN_TEXT]);
 // "±60 ns": two significant digits.
 const char *tare_report_error(int64_t ns, char buffer[RUN_TEXT]);
 // "s" for all counts but 1.

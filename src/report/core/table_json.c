@@ -128,6 +128,16 @@ static json_t *list_json(struct tare_json *json, const struct tare_table *table,
 	return list;
 }
 
+// Columns that the JSON has: a map of one but its key has the values of that, another objects.
+static size_t kept_columns(const struct tare_table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		count += !(table->columns[i].flags & TARE_DRAWN);
+	return count;
+}
+
 static json_t *map_json(struct tare_json *json, const struct tare_table *table, const void *source)
 {
 	json_t *object = json_object();
@@ -138,7 +148,7 @@ static json_t *map_json(struct tare_json *json, const struct tare_table *table, 
 		json_t *value;
 		if (!is_kept(table, source, row) || key.is != TARE_IS_TEXT)
 			continue;
-		if (table->column_count > 2) {
+		if (kept_columns(table) > 2) {
 			value = tare_table_row_json(json, table, source, row, 0);
 			json_object_del(value, table->columns[0].id);
 		} else {
@@ -338,7 +348,8 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
 	tare_json_put(json, object, "on_page",
 	              json_boolean(column->on & TARE_ON_PAGE && !(column->flags & TARE_DRAWN)));
-	tare_json_put(json, object, "on_text", json_boolean(column->on & ~(unsigned)TARE_ON_PAGE));
+	tare_json_put(json, object, "on_text",
+	              json_boolean(column->on & ~(unsigned)(TARE_ON_PAGE | TARE_ON_CSV)));
 	tare_json_put(json, object, "several", json_boolean(column->times != NULL));
 	tare_json_put(json, object, "drawn", json_boolean(column->flags & TARE_DRAWN));
 	tare_json_put(json, object, "left_out", json_boolean(column->flags & TARE_LEFT_OUT));

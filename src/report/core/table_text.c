@@ -22,9 +22,12 @@ struct writing {
 
 // ---- which rows and columns
 
-static bool is_kept(const struct tare_table_part *part, const void *source, const void *row)
+bool tare_table_part_keeps(const struct tare_table *table, const struct tare_table_part *part,
+                           const void *source, const void *row)
 {
-	return !part->keep || part->keep(source, row);
+	bool (*keep)(const void *, const void *) = part->keep ? part->keep : table->keep;
+
+	return !keep || keep(source, row);
 }
 
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
@@ -33,7 +36,7 @@ size_t tare_table_part_rows(const struct tare_table *table, const void *source,
 	size_t rows = 0;
 
 	for (size_t i = 0; i < table->count(source) && (part->most == 0 || i < part->most); i++)
-		rows += is_kept(part, source, table->row(source, i));
+		rows += tare_table_part_keeps(table, part, source, table->row(source, i));
 	return rows;
 }
 
@@ -50,7 +53,7 @@ static bool find_rows(struct writing *w)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const void *row = w->part->rows ? w->part->rows[i] : w->table->row(w->source, i);
-		if (is_kept(w->part, w->source, row))
+		if (tare_table_part_keeps(w->table, w->part, w->source, row))
 			w->rows[w->row_count++] = row;
 	}
 	return true;
@@ -352,34 +355,6 @@ static void write_first(const struct writing *w, const struct tare_shown_column 
 	tare_text_cell(out, "%*s%s", (int)indent, "", buffer);
 }
 
-static void write_columns(const struct writing *w, const struct tare_shown_column *columns,
-                          size_t count)
-{
-	struct tare_text_table *out =
-	    tare_text_table_new(w->text, w->part->flush ? w->part->indent : 2);
-	char buffer[RUN_TEXT];
-
-	add_columns(w, columns, count, out);
-	for (size_t i = 0; i < w->row_count; i++) {
-		const void *row = w->rows[i];
-		if (w->part->apart && w->part->apart(w->source, row)) {
-			tare_text_row(out, TARE_STYLE_PLAIN);
-			for (size_t c = 0; c < count; c++)
-				tare_text_cell(out, "%s", "");
-		}
-		tare_text_row(out,
-		              w->part->style ? w->part->style(w->source, row) : TARE_STYLE_PLAIN);
-		write_first(w, &columns[0], i, out);
-		for (size_t c = 1; c < count; c++) {
-			const struct tare_column *column = columns[c].column;
-			write_value(w, &columns[c], row, buffer);
-			tare_text_cell(out, "%s%s", buffer,
-			               column->mark ? column->mark(w->source, row) : "");
-		}
-	}
-	tare_text_table_print(out);
-}
-
 // What a column takes of a line.
 static size_t width_of(const struct writing *w, const struct tare_shown_column *column, bool first)
 {
@@ -397,11 +372,76 @@ static size_t width_of(const struct writing *w, const struct tare_shown_column *
 	return widest;
 }
 
+static size_t indent_of(const struct writing *w)
+{
+	return w->part->flush ? w->part->indent : 2;
+}
+
+// ---- bars
+
+// The columns that a bar has: those that the others leave.
+static size_t room_of_bar(const struct writing *w, const struct tare_shown_column *columns,
+                          size_t count)
+{
+	size_t used = indent_of(w), all = w->text->options->columns;
+
+	for (size_t i = 0; i < count; i++)
+		used += 1 + width_of(w, &columns[i], i == 0);
+	return all > used ? all - used : 0;
+}
+
+static void write_bar(const struct writing *w, const struct tare_shown_column *columns,
+                      size_t count, const void *row, size_t room, struct tare_text_table *out)
+{
+	char buffer[RUN_TEXT] = "";
+
+	for (size_t i = 0; i < count; i++) {
+		struct tare_cell_value share = tare_column_value(columns[i].column, w->source, row);
+		if (columns[i].column->flags & TARE_BARRED && share.is == TARE_IS_NUMBER)
+			tare_report_bar(w->text, share.number / w->part->bar_whole, room, buffer);
+	}
+	tare_text_cell(out, "%s", buffer);
+}
+
+// ---- all of it
+
+static void write_columns(const struct writing *w, const struct tare_shown_column *columns,
+                          size_t count)
+{
+	size_t room = w->part->bar_whole > 0 ? room_of_bar(w, columns, count) : 0;
+	struct tare_text_table *out = tare_text_table_new(w->text, indent_of(w));
+	char buffer[RUN_TEXT];
+
+	add_columns(w, columns, count, out);
+	if (room)
+		tare_text_column(out, "", 0);
+	for (size_t i = 0; i < w->row_count; i++) {
+		const void *row = w->rows[i];
+		if (w->part->apart && w->part->apart(w->source, row)) {
+			tare_text_row(out, TARE_STYLE_PLAIN);
+			for (size_t c = 0; c < count; c++)
+				tare_text_cell(out, "%s", "");
+		}
+		tare_text_row(out,
+		              w->part->style ? w->part->style(w->source, row) : TARE_STYLE_PLAIN);
+		write_first(w, &columns[0], i, out);
+		for (size_t c = 1; c < count; c++) {
+			const struct tare_column *column = columns[c].column;
+			write_value(w, &columns[c], row, buffer);
+			tare_text_cell(out, "%s%s", buffer,
+			               column->mark ? column->mark(w->source, row) : "");
+		}
+		if (room)
+			write_bar(w, columns, count, row, room, out);
+	}
+	tare_text_table_print(out);
+}
+
 // The first column from `from` on that does not fit beside the table's first; one always does.
 static size_t fitting(const struct writing *w, const struct tare_shown_column *columns, size_t from,
                       size_t count)
 {
-	size_t used = width_of(w, &columns[0], true), end = from;
+	size_t used = indent_of(w) + width_of(w, &columns[0], true), end = from;
 
 	while (end < count) {
 		used += 1 + width_of(w, &columns[end], false);

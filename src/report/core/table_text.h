@@ -14,8 +14,8 @@ struct tare_table_part {
 	// Rows in an order of their own, `most` of them, and how deep each lies below others; NULL.
 	const void *const *rows;
 	const size_t *depths;
-	// Which rows it is about, how each looks, and before which an empty row stands; NULL: all,
-	// plain, and none.
+	// Which rows it is about, how each looks, and before which an empty row stands; NULL: those
+	// of the table, plain, and none.
 	bool (*keep)(const void *source, const void *row);
 	enum tare_text_style (*style)(const void *source, const void *row);
 	bool (*apart)(const void *source, const void *row);
@@ -25,6 +25,9 @@ struct tare_table_part {
 	size_t indent;
 	// Columns that do not fit beside the first go into a table below.
 	bool fold;
+	// Behind each row a bar of what is TARE_BARRED, in the room that is left: the one of this
+	// share is the longest. 0: none.
+	double bar_whole;
 	// What times without a unit of their column's are in, which the text says elsewhere; 0:
 	// each has its own.
 	double unit_ns;
@@ -54,6 +57,9 @@ void tare_table_text(struct tare_text *text, const struct tare_table *table, con
 // Whether that part is not wider than the terminal.
 bool tare_table_fits(struct tare_text *text, const struct tare_table *table, const void *source,
                      const struct tare_table_part *part);
+// Whether a row is in that part, but for `most`.
+bool tare_table_part_keeps(const struct tare_table *table, const struct tare_table_part *part,
+                           const void *source, const void *row);
 // Rows that the part would have.
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
                             const struct tare_table_part *part);

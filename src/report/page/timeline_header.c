@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header of the timeline: docs/page-run.md, "Header".
-#include "report/core/json.h"
+#include "report/core/table_json.h"
 #include "report/core/words.h"
 #include "report/page/timeline.h"
 
@@ -8,7 +8,106 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *since_start(const struct timeline *timeline, int64_t ns)
+// ---- lists of objects, as declared tables
+
+static struct tare_cell_value since_start(const struct timeline *timeline, int64_t ns)
+{
+	return tare_if(ns != TARE_NO_TIME, tare_integer(ns - timeline->recording->start_ns),
+	               TARE_NOT_KNOWN);
+}
+
+static struct tare_cell_value index_of(uint32_t index)
+{
+	return tare_if(index != TARE_NO_INDEX, tare_unsigned(index), TARE_NOT_KNOWN);
+}
+
+// Devices that are the same are one, in the order of their numbers.
+static bool is_first_of_same(const void *timeline, const void *row)
+{
+	const struct tare_recording *recording = ((const struct timeline *)timeline)->recording;
+	const struct tare_recorded_device *device = row;
+
+	return &recording->devices[device->same_as] == device;
+}
+
+static struct tare_cell_value residual_of(const struct timeline *timeline,
+                                          const struct tare_recorded_device *device)
+{
+	const struct tare_recording *recording = timeline->recording;
+	int64_t residual_ns = TARE_NO_TIME;
+
+	for (size_t i = 0; i < recording->device_count; i++)
+		if (recording->devices[i].same_as == device->same_as &&
+		    recording->devices[i].residual_ns > residual_ns)
+			residual_ns = recording->devices[i].residual_ns;
+	return tare_if(residual_ns != TARE_NO_TIME, tare_integer(residual_ns), TARE_NOT_KNOWN);
+}
+
+#define SOURCE struct timeline
+#define SOURCE_NAME timeline
+#define ROW struct tare_recorded_process
+#define TABLE processes
+#define COLUMNS "report/page/tables/processes.def"
+#include "table/declare.h"
+TARE_ROWS(processes, "processes", "Processes", "a process", timeline->recording->process_count,
+          timeline->recording->processes);
+#define ROW struct tare_recorded_thread
+#define TABLE threads
+#define COLUMNS "report/page/tables/threads.def"
+#include "table/declare.h"
+TARE_ROWS(threads, "threads", "Threads", "a thread", timeline->recording->thread_count,
+          timeline->recording->threads);
+#define ROW struct tare_recorded_device
+#define TABLE devices
+#define COLUMNS "report/page/tables/devices.def"
+#include "table/declare.h"
+TARE_ROWS(devices, "devices", "Devices", "a device", timeline->recording->device_count,
+          timeline->recording->devices, .keep = is_first_of_same);
+#define ROW struct tare_recorded_queue
+#define TABLE queues
+#define COLUMNS "report/page/tables/queues.def"
+#include "table/declare.h"
+TARE_ROWS(queues, "queues", "Queues", "a queue", timeline->recording->queue_count,
+          timeline->recording->queues);
+#define ROW struct tare_recorded_link
+#define TABLE links
+#define COLUMNS "report/page/tables/links.def"
+#include "table/declare.h"
+TARE_ROWS(links, "links", "Links", "two devices", timeline->recording->link_count,
+          timeline->recording->links);
+#define ROW struct tare_recorded_function
+#define TABLE functions
+#define COLUMNS "report/page/tables/functions.def"
+#include "table/declare.h"
+TARE_ROWS(functions, "functions", "Functions", "a function", timeline->recording->function_count,
+          timeline->recording->functions);
+#undef SOURCE
+#undef SOURCE_NAME
+
+#define SOURCE struct tare_page_left_out
+#define SOURCE_NAME left_out
+#define ROW struct tare_page_left_out
+#define TABLE left_out
+#define COLUMNS "report/page/tables/left_out.def"
+#include "table/declare.h"
+TARE_ROWS(left_out, "left_out", "Left out", "all", left_out->why[0] ? 1 : 0, left_out);
+#undef SOURCE
+#undef SOURCE_NAME
+
+static void put_lists(struct tare_json *json, const struct timeline *timeline, json_t *root)
+{
+	static const struct tare_table *const tables[] = { &processes_table, &threads_table,
+		                                           &devices_table,   &queues_table,
+		                                           &links_table,     &functions_table };
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		tare_json_put(json, root, tables[i]->id,
+		              tare_table_json(json, tables[i], timeline));
+}
+
+// ---- what the run is
+
+static json_t *moment(const struct timeline *timeline, int64_t ns)
 {
 	return tare_json_time(ns == TARE_NO_TIME ? ns : ns - timeline->recording->start_ns);
 }
@@ -18,8 +117,8 @@ static void put_time(struct tare_json *json, const struct timeline *timeline, js
 	const struct tare_recording *recording = timeline->recording;
 
 	tare_json_put(json, root, "run_ns", json_integer(recording->end_ns - recording->start_ns));
-	tare_json_put(json, root, "from_ns", since_start(timeline, timeline->run->view->from_ns));
-	tare_json_put(json, root, "to_ns", since_start(timeline, timeline->run->view->to_ns));
+	tare_json_put(json, root, "from_ns", moment(timeline, timeline->run->view->from_ns));
+	tare_json_put(json, root, "to_ns", moment(timeline, timeline->run->view->to_ns));
 }
 
 static void put_strings(struct tare_json *json, const struct timeline *timeline, json_t *root)
@@ -33,112 +132,6 @@ static void put_strings(struct tare_json *json, const struct timeline *timeline,
 	for (size_t i = 0; i < timeline->recording->kernel_count; i++)
 		tare_json_push(json, kernels, json_integer(timeline->kernel_name[i]));
 	tare_json_put(json, root, "kernels", kernels);
-}
-
-static void put_processes(struct tare_json *json, const struct timeline *timeline, json_t *root)
-{
-	const struct tare_recording *recording = timeline->recording;
-	json_t *list = json_array(), *threads = json_array();
-
-	for (size_t i = 0; i < recording->process_count; i++) {
-		const struct tare_recorded_process *process = &recording->processes[i];
-		json_t *object = json_object();
-		tare_json_put(json, object, "name", tare_json_text(process->executable));
-		tare_json_put(json, object, "command_line", tare_json_text(process->command_line));
-		tare_json_put(json, object, "host", tare_json_text(process->host_name));
-		tare_json_put(json, object, "pid", tare_json_unsigned(process->pid));
-		tare_json_put(json, object, "rank",
-		              process->rank == TARE_TRACE_NO_RANK
-		                  ? json_null()
-		                  : tare_json_unsigned(process->rank));
-		tare_json_put(json, object, "from_ns", since_start(timeline, process->start_ns));
-		tare_json_put(json, object, "to_ns", since_start(timeline, process->end_ns));
-		tare_json_push(json, list, object);
-	}
-	tare_json_put(json, root, "processes", list);
-	for (size_t i = 0; i < recording->thread_count; i++) {
-		const struct tare_recorded_thread *thread = &recording->threads[i];
-		bool named = thread->name && thread->name[0];
-		json_t *object = json_object();
-		tare_json_put(json, object, "process", tare_json_index(thread->process));
-		tare_json_put(json, object, "tid", tare_json_unsigned(thread->tid));
-		tare_json_put(json, object, "name", tare_json_text(named ? thread->name : NULL));
-		tare_json_put(json, object, "helper", json_boolean(thread->helper));
-		tare_json_push(json, threads, object);
-	}
-	tare_json_put(json, root, "threads", threads);
-}
-
-// Devices that are the same are one, in the order of their numbers.
-static void put_devices(struct tare_json *json, const struct timeline *timeline, json_t *root)
-{
-	const struct tare_recording *recording = timeline->recording;
-	json_t *list = json_array(), *queues = json_array();
-
-	for (uint32_t i = 0; i < recording->device_count; i++) {
-		json_t *object;
-		int64_t residual_ns = TARE_NO_TIME;
-		if (recording->devices[i].same_as != i)
-			continue;
-		for (size_t k = i; k < recording->device_count; k++)
-			if (recording->devices[k].same_as == i &&
-			    recording->devices[k].residual_ns > residual_ns)
-				residual_ns = recording->devices[k].residual_ns;
-		object = json_object();
-		tare_json_put(json, object, "name", tare_json_text(recording->devices[i].name));
-		tare_json_put(json, object, "residual_ns", tare_json_time(residual_ns));
-		tare_json_push(json, list, object);
-	}
-	tare_json_put(json, root, "devices", list);
-	for (size_t i = 0; i < recording->queue_count; i++) {
-		const struct tare_recorded_queue *queue = &recording->queues[i];
-		json_t *object = json_object();
-		tare_json_put(json, object, "process", tare_json_index(queue->process));
-		tare_json_put(json, object, "device",
-		              tare_json_index(queue->device < recording->device_count
-		                                  ? timeline->device_number[queue->device]
-		                                  : TARE_NO_INDEX));
-		tare_json_put(json, object, "number", json_integer(queue->number));
-		tare_json_put(json, object, "out_of_order", json_boolean(queue->out_of_order));
-		tare_json_put(json, object, "profiling", json_boolean(queue->profiling));
-		tare_json_push(json, queues, object);
-	}
-	tare_json_put(json, root, "queues", queues);
-}
-
-// Pairs of devices that were copied between, by their numbers.
-static void put_links(struct tare_json *json, const struct timeline *timeline, json_t *root)
-{
-	const struct tare_recording *recording = timeline->recording;
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < recording->link_count; i++) {
-		const struct tare_recorded_link *link = &recording->links[i];
-		json_t *object = json_object();
-		tare_json_put(json, object, "from",
-		              tare_json_index(timeline->device_number[link->source]));
-		tare_json_put(json, object, "to",
-		              tare_json_index(timeline->device_number[link->destination]));
-		tare_json_put(json, object, "kind", tare_json_text(tare_report_link(link->kind)));
-		tare_json_put(json, object, "count", tare_json_unsigned(link->count));
-		tare_json_push(json, list, object);
-	}
-	tare_json_put(json, root, "links", list);
-}
-
-static void put_functions(struct tare_json *json, const struct timeline *timeline, json_t *root)
-{
-	const struct tare_recording *recording = timeline->recording;
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < recording->function_count; i++) {
-		json_t *object = json_object();
-		tare_json_put(json, object, "name", tare_json_text(recording->functions[i].name));
-		tare_json_put(json, object, "role",
-		              tare_json_text(tare_report_role(recording->functions[i].role)));
-		tare_json_push(json, list, object);
-	}
-	tare_json_put(json, root, "functions", list);
 }
 
 // ---- words for the numbers of u8 columns
@@ -209,24 +202,7 @@ static void put_words(struct tare_json *json, json_t *root)
 	}
 }
 
-// ---- what is left out, and where the columns are
-
-static void put_left_out(struct tare_json *json, const struct tare_page_left_out *left_out,
-                         json_t *root)
-{
-	json_t *object = left_out->why[0] ? json_object() : json_null();
-
-	if (left_out->why[0]) {
-		tare_json_put(json, object, "commands", tare_json_unsigned(left_out->commands));
-		tare_json_put(json, object, "waits", tare_json_unsigned(left_out->waits));
-		tare_json_put(json, object, "calls", tare_json_unsigned(left_out->calls));
-		tare_json_put(json, object, "callbacks", tare_json_unsigned(left_out->callbacks));
-		tare_json_put(json, object, "phases", tare_json_unsigned(left_out->phases));
-		tare_json_put(json, object, "gaps", tare_json_unsigned(left_out->gaps));
-		tare_json_put(json, object, "why", tare_json_text(left_out->why));
-	}
-	tare_json_put(json, root, "left_out", object);
-}
+// ---- where the columns are
 
 static json_t *column_json(struct tare_json *json, const struct timeline_column *column,
                            const struct timeline_layout *layout)
@@ -270,12 +246,10 @@ char *timeline_header(const struct timeline *timeline, const timeline_layouts la
 
 	put_time(&json, timeline, root);
 	put_strings(&json, timeline, root);
-	put_processes(&json, timeline, root);
-	put_devices(&json, timeline, root);
-	put_links(&json, timeline, root);
-	put_functions(&json, timeline, root);
+	put_lists(&json, timeline, root);
 	put_words(&json, root);
-	put_left_out(&json, left_out, root);
+	tare_json_put(&json, root, "left_out",
+	              tare_table_object_json(&json, &left_out_table, left_out));
 	put_tables(&json, layouts, root);
 	if (!json.failed)
 		text = json_dumps(root, JSON_COMPACT);

@@ -1,75 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "report/core/table_csv.h"
 #include "report/result/parts.h"
 #include "report/result/properties.h"
 #include "report/result/tables.h"
 
 #include "base/room.h"
 #include "report/report.h"
-#include "result/number.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-// One row being written.
-struct row {
-	FILE *file;
-	bool begun;
-};
-
-static void begin_field(struct row *row)
-{
-	if (row->begun)
-		fputc(',', row->file);
-	row->begun = true;
-}
-
-static void put_text(struct row *row, const char *text)
-{
-	begin_field(row);
-	if (!text)
-		return;
-	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, row->file);
-		return;
-	}
-	fputc('"', row->file);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', row->file);
-		fputc(*text, row->file);
-	}
-	fputc('"', row->file);
-}
-
-static void put_integer(struct row *row, int64_t value)
-{
-	begin_field(row);
-	fprintf(row->file, "%" PRId64, value);
-}
-
-// Empty when it is not known.
-static void put_number(struct row *row, double value)
-{
-	char text[TARE_NUMBER_TEXT];
-
-	begin_field(row);
-	if (isfinite(value))
-		fputs(tare_number_text(value, text), row->file);
-}
-
-static void put_flag(struct row *row, bool value)
-{
-	put_text(row, value ? "true" : "false");
-}
-
-static void end_row(struct row *row)
-{
-	fputs("\r\n", row->file);
-	row->begun = false;
-}
 
 // The label names of all cells in order of first appearance; they belong to the cells.
 struct columns {
@@ -140,7 +81,7 @@ TARE_TABLE(, tare_csv_cells, "cells", "Figures, as CSV", "a figure, behind its l
 
 // Two columns of one name would be one for most readers: a label that is called as a column of
 // every cell (a matrix's n, the count of samples n) gets a prefix.
-static void put_label_header(struct row *row, const struct columns *columns)
+static void put_label_header(struct tare_csv_row *row, const struct columns *columns)
 {
 	for (size_t i = 0; i < columns->count; i++) {
 		char name[80];
@@ -148,98 +89,65 @@ static void put_label_header(struct row *row, const struct columns *columns)
 		for (size_t k = 0; k < tare_csv_cells.column_count; k++)
 			taken |= strcmp(columns->names[i], declared_columns[k].id) == 0;
 		snprintf(name, sizeof name, "label_%.70s", columns->names[i]);
-		put_text(row, taken ? name : columns->names[i]);
+		tare_csv_put_text(row, taken ? name : columns->names[i]);
 	}
 }
 
 // `device`: what stands for the label of that name where a cell has none; may be NULL.
-static void put_labels(struct row *row, const struct tare_cell *cell, const struct columns *columns,
-                       const char *device)
+static void put_labels(struct tare_csv_row *row, const struct tare_cell *cell,
+                       const struct columns *columns, const char *device)
 {
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct tare_label *label = tare_labels_find(&cell->labels, columns->names[i]);
 		if (label && !label->text)
-			put_integer(row, label->number);
+			tare_csv_put_integer(row, label->number);
 		else if (!label && strcmp(columns->names[i], "device") == 0)
-			put_text(row, device);
+			tare_csv_put_text(row, device);
 		else
-			put_text(row, label ? label->text : NULL);
+			tare_csv_put_text(row, label ? label->text : NULL);
 	}
-}
-
-static void put_value(struct row *row, const struct tare_cell_value *value)
-{
-	switch (value->is) {
-	case TARE_IS_INTEGER:
-		put_integer(row, value->integer);
-		break;
-	case TARE_IS_NUMBER:
-		put_number(row, value->number);
-		break;
-	case TARE_IS_TRUTH:
-		put_flag(row, value->truth);
-		break;
-	default:
-		put_text(row, value->is == TARE_IS_TEXT ? value->text : NULL);
-	}
-}
-
-static void put_row(struct row *row, const struct tare_table *table, const void *source,
-                    const void *of)
-{
-	for (size_t i = 0; i < table->column_count; i++) {
-		struct tare_cell_value value = tare_column_value(&table->columns[i], source, of);
-		put_value(row, &value);
-	}
-}
-
-static void put_ids(struct row *row, const struct tare_table *table)
-{
-	for (size_t i = 0; i < table->column_count; i++)
-		put_text(row, table->columns[i].id);
-	end_row(row);
 }
 
 // `command`: the first column where a file holds the rows of several, else NULL.
-static void put_cells(struct row *row, const struct tare_result *result,
+static void put_cells(struct tare_csv_row *row, const struct tare_result *result,
                       const struct columns *columns, const char *command, const char *device)
 {
 	for (size_t i = 0; i < result->cell_count; i++) {
 		if (command)
-			put_text(row, command);
+			tare_csv_put_text(row, command);
 		put_labels(row, &result->cells[i], columns, device);
-		put_row(row, &tare_csv_cells, result, &result->cells[i]);
-		end_row(row);
+		tare_csv_put_values(row, &tare_csv_cells, result, &result->cells[i], 0);
+		tare_csv_end(row);
 	}
 }
 
 // One row of what the device did meanwhile: a count of readings and one number of them.
-static void put_reading(struct row *row, const struct columns *columns, const char *command,
-                        const char *device, const char *quantity, const char *unit, size_t n,
-                        double value)
+static void put_reading(struct tare_csv_row *row, const struct columns *columns,
+                        const char *command, const char *device, const char *quantity,
+                        const char *unit, size_t n, double value)
 {
 	if (n == 0 || !isfinite(value))
 		return;
 	if (command)
-		put_text(row, command);
+		tare_csv_put_text(row, command);
 	for (size_t i = 0; i < columns->count; i++)
-		put_text(row, strcmp(columns->names[i], "device") == 0 ? device : NULL);
+		tare_csv_put_text(row, strcmp(columns->names[i], "device") == 0 ? device : NULL);
 	for (size_t i = 0; i < tare_csv_cells.column_count; i++) {
 		const char *id = declared_columns[i].id;
 		if (strcmp(id, "n") == 0)
-			put_integer(row, (int64_t)n);
+			tare_csv_put_integer(row, (int64_t)n);
 		else if (strcmp(id, "median") == 0)
-			put_number(row, value);
+			tare_csv_put_number(row, value);
 		else
-			put_text(row, strcmp(id, "quantity") == 0 ? quantity
-			              : strcmp(id, "unit") == 0   ? unit
-			              : strcmp(id, "source") == 0 ? "telemetry"
-			                                          : NULL);
+			tare_csv_put_text(row, strcmp(id, "quantity") == 0 ? quantity
+			                       : strcmp(id, "unit") == 0   ? unit
+			                       : strcmp(id, "source") == 0 ? "telemetry"
+			                                                   : NULL);
 	}
-	end_row(row);
+	tare_csv_end(row);
 }
 
-static void put_telemetry(struct row *row, const struct tare_result *result,
+static void put_telemetry(struct tare_csv_row *row, const struct tare_result *result,
                           const struct columns *columns, const char *command, const char *device)
 {
 	const struct tare_telemetry_summary *summary = &result->telemetry.summary;
@@ -272,16 +180,16 @@ static void put_telemetry(struct row *row, const struct tare_result *result,
 // The devices that a part lists are no cells: they are in the JSON, and `tare devices` has them.
 static int write_cells(const struct tare_result *result, FILE *file)
 {
-	struct row row = { .file = file };
+	struct tare_csv_row row = { .file = file };
 	struct columns columns = { 0 };
 	char device[64];
 	int status = collect_columns(result, &columns);
 
 	if (status == 0) {
 		if (result->part_count)
-			put_text(&row, "command");
+			tare_csv_put_text(&row, "command");
 		put_label_header(&row, &columns);
-		put_ids(&row, &tare_csv_cells);
+		tare_csv_put_ids(&row, &tare_csv_cells, result, 0);
 		for (size_t i = 0; i < result->part_count; i++) {
 			const char *command = result->parts[i]->command;
 			const char *own = device_of(result, result->parts[i], device);
@@ -299,15 +207,15 @@ static int write_cells(const struct tare_result *result, FILE *file)
 
 static int write_devices(const struct tare_result *result, FILE *file)
 {
-	struct row row = { .file = file };
+	struct tare_csv_row row = { .file = file };
 	struct tare_device_properties list;
 	int status = tare_device_properties(result, &list);
 
 	if (status == 0)
-		put_ids(&row, &tare_csv_devices);
+		tare_csv_put_ids(&row, &tare_csv_devices, &list, 0);
 	for (size_t i = 0; status == 0 && i < list.count; i++) {
-		put_row(&row, &tare_csv_devices, &list, &list.at[i]);
-		end_row(&row);
+		tare_csv_put_values(&row, &tare_csv_devices, &list, &list.at[i], 0);
+		tare_csv_end(&row);
 	}
 	free(list.at);
 	return status;

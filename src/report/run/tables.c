@@ -80,6 +80,17 @@ static double part_share(const struct tare_report *run, const struct tare_record
 	return (double)(part->to_ns - part->from_ns) / (double)run->tables->summary.wall_ns;
 }
 
+static bool part_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_recording_part *part = cell->row;
+
+	tare_report_part(part->to_ns - part->from_ns,
+	                 ((const struct tare_report *)cell->source)->tables->summary.wall_ns,
+	                 cell->text);
+	return true;
+}
+
+static const char *const part_titles[TARE_PARTS] = { "start-up", "working part", "tear-down" };
 #define PART ((enum tare_recording_part_of)(row - run->tables->summary.parts))
 #define SOURCE struct tare_report
 #define SOURCE_NAME run
@@ -87,7 +98,7 @@ static double part_share(const struct tare_report *run, const struct tare_record
 #define TABLE parts
 #define COLUMNS "report/run/tables/parts.def"
 #include "table/declare.h"
-TARE_TABLE(static, tare_run_parts_table, "run_parts", "Parts of the run", "a part of the run", NULL,
+TARE_TABLE(, tare_run_parts_table, "run_parts", "Parts of the run", "a part of the run", NULL,
            struct tare_report, run, run->tables->summary.has_parts ? TARE_PARTS : 0,
            &run->tables->summary.parts[index], parts_columns);
 

@@ -18,3 +18,5 @@ struct tare_report_document {
 
 // All but the tables of tare_run_tables, of struct tare_report_document.
 extern const struct tare_table tare_report_document_table;
+// The parts of a run, of struct tare_report.
+extern const struct tare_table tare_run_parts_table;

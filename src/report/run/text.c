@@ -9,7 +9,7 @@
 
 static void write_phases(struct tare_text *text, const struct tare_report *run)
 {
-	tare_phases_text(text, run, tare_report_text_ledger_of);
+	tare_phases_text(text, run);
 }
 
 int tare_report_run_text(const struct tare_report *run, const struct tare_text_options *options,

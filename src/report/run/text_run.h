@@ -15,11 +15,6 @@ void tare_report_text_memory(struct tare_text *text, const struct tare_report *r
 void tare_report_text_notes(struct tare_text *text, const struct tare_report *run,
                             const struct tare_report_problems *problems);
 
-// The rows of a ledger, `all` or those that are not 0, and the remarks on it; a bar of the share
-// `largest` is the longest.
-void tare_report_text_ledger_of(struct tare_text *text, const struct tare_ledger *ledger,
-                                double largest, bool all);
-
 // What recording cost, of the time; what of it the driver's part was.
 const char *tare_report_cost_share(const struct tare_report *run, char words[RUN_TEXT]);
 const char *tare_report_driver_cost(const struct tare_report *run, char words[RUN_TEXT]);

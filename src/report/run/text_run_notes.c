@@ -3,6 +3,7 @@
 #include "report/run/text_run.h"
 
 #include "report/core/words.h"
+#include "report/tables/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -224,76 +225,10 @@ static void write_cost(struct tare_text *text, const struct tare_report *run)
 	    coverage->once_ns ? tare_report_span(coverage->once_ns, calibration) : "");
 }
 
-// ---- processes
-
-static bool several_hosts(const struct tare_recording *recording)
-{
-	for (size_t i = 1; i < recording->process_count; i++)
-		if (strcmp(recording->processes[i].host_name, recording->processes[0].host_name) !=
-		    0)
-			return true;
-	return false;
-}
-
-static void write_process(struct tare_text *text, struct tare_text_table *table, size_t number,
-                          const struct tare_recorded_process *process, bool with_host)
-{
-	const char *state = tare_report_state(process->state);
-	char name[RUN_TEXT], host[RUN_TEXT], time[TARE_UNIT_TEXT], cpu[TARE_UNIT_TEXT];
-
-	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_text_cell(table, "%zu", number);
-	tare_text_cell(table, "%" PRIu64, process->pid);
-	if (with_host)
-		tare_text_cell(table, "%s", tare_report_cut(text, process->host_name, 16, host));
-	if (process->rank == TARE_TRACE_NO_RANK)
-		tare_text_cell(table, "–");
-	else
-		tare_text_cell(table, "%" PRIu64, process->rank);
-	tare_text_cell(table, "%s",
-	               tare_format_ns((double)(process->end_ns - process->start_ns), time));
-	tare_text_cell(table, "%s",
-	               process->cpu_ns ? tare_format_ns((double)process->cpu_ns, cpu) : "–");
-	tare_text_cell(table, "%s", state ? state : "?");
-	tare_text_cell(table, "%s",
-	               tare_report_cut(text, process->command_line,
-	                               tare_report_room(text, with_host ? 62 : 46), name));
-}
-
-static void write_processes(struct tare_text *text, const struct tare_report *run)
-{
-	const struct tare_recording *recording = run->recording;
-	bool with_host = several_hosts(recording);
-	struct tare_text_table *table;
-	size_t rows = 0, most = text->options->verbosity > 0 ? SIZE_MAX : 8;
-
-	if (recording->process_count == 0 ||
-	    (recording->process_count == 1 && text->options->verbosity < 1))
-		return;
-	tare_report_heading(text, "Processes", "");
-	table = tare_text_table_new(text, 2);
-	tare_text_column(table, "", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "pid", TARE_COLUMN_RIGHT);
-	if (with_host)
-		tare_text_column(table, "host", 0);
-	tare_text_column(table, "rank", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "for", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "CPU", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "state", 0);
-	tare_text_column(table, "command", TARE_COLUMN_CUT);
-	for (size_t i = 0; i < recording->process_count; i++)
-		if (tare_view_has_process(run->view, (uint32_t)i) && rows++ < most)
-			write_process(text, table, i, &recording->processes[i], with_host);
-	tare_text_table_print(table);
-	if (rows > most)
-		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3, "and %zu more (-v lists them)",
-		                    rows - most);
-}
-
 void tare_report_text_notes(struct tare_text *text, const struct tare_report *run,
                             const struct tare_report_problems *problems)
 {
-	write_processes(text, run);
+	tare_processes_text(text, run);
 
 	tare_report_heading(text, "What the figures rest on", "");
 	write_coverage(text, run);

@@ -249,18 +249,13 @@ static void write_remarks(struct tare_text *text, const struct tare_phases *phas
 		        : "");
 }
 
-static void write_ledgers(struct tare_text *text, const struct tare_phases *phases,
-                          tare_ledger_writer *ledger_text)
+static void write_ledgers(struct tare_text *text, const struct tare_phases *phases)
 {
 	size_t count = phases->count < LEDGERS ? phases->count : LEDGERS;
 	double largest = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t c = 0; c < TARE_LEDGER_CATEGORIES; c++) {
-			const struct tare_ledger *ledger = &phases->rows[i].ledger;
-			largest =
-			    fmax(largest, (double)ledger->parts_ns[c] / (double)ledger->wall_ns);
-		}
+		largest = fmax(largest, tare_ledger_largest(&phases->rows[i].ledger));
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_phase_row *row = &phases->rows[i];
 		char name[RUN_TEXT], cut[RUN_TEXT], remark[RUN_TEXT], span[RUN_TEXT];
@@ -270,12 +265,11 @@ static void write_ledgers(struct tare_text *text, const struct tare_phases *phas
 		         tare_report_cut(text, name_phase(row, name), 32, cut),
 		         tare_report_span(row->covered_ns, span));
 		tare_report_heading(text, "Where the time of a phase went", remark);
-		ledger_text(text, &row->ledger, largest, false);
+		tare_ledger_text(text, &row->ledger, largest, false);
 	}
 }
 
-void tare_phases_text(struct tare_text *text, const struct tare_report *run,
-                      tare_ledger_writer *ledger_text)
+void tare_phases_text(struct tare_text *text, const struct tare_report *run)
 {
 	const struct tare_phases *phases = run->phases;
 	struct ordering ordering = { .phases = phases, .shown = phases->count };
@@ -296,5 +290,5 @@ void tare_phases_text(struct tare_text *text, const struct tare_report *run,
 	free(ordering.depth);
 	write_remarks(text, phases, ordering.shown);
 	if (text->options->verbosity > 0)
-		write_ledgers(text, phases, ledger_text);
+		write_ledgers(text, phases);
 }

@@ -12,10 +12,6 @@ extern const struct tare_table tare_table_tasks, tare_table_transfers, tare_tabl
 
 // ---- as text: nothing where there are no rows
 
-// Writes the rows of a ledger; a bar of the share `largest` is the longest.
-typedef void tare_ledger_writer(struct tare_text *text, const struct tare_ledger *ledger,
-                                double largest, bool all);
-
 // How long they took, how they fill the device and, with -v, their sizes and what the driver says
 // of them.
 void tare_tasks_text(struct tare_text *text, const struct tare_report *run);
@@ -24,5 +20,5 @@ void tare_sites_text(struct tare_text *text, const struct tare_report *run);
 void tare_calls_text(struct tare_text *text, const struct tare_report *run);
 void tare_builds_text(struct tare_text *text, const struct tare_report *run);
 void tare_queues_text(struct tare_text *text, const struct tare_report *run);
-void tare_phases_text(struct tare_text *text, const struct tare_report *run,
-                      tare_ledger_writer *ledger_text);
+void tare_processes_text(struct tare_text *text, const struct tare_report *run);
+void tare_phases_text(struct tare_text *text, const struct tare_report *run);

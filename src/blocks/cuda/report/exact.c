@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel that was counted, as text.
-#include "blocks/cuda/report/write.h"
+#include "blocks/cuda/report/tables.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-enum { ROWS = 8, TEXT = 700, WORDS = TARE_SAMPLED_WORDS };
+enum { OPCODES = 8 };
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -33,96 +31,37 @@ static void write_mix(const struct tare_exact *exact, FILE *file)
 		first = false;
 	}
 	fputs("\n  by opcode (warps, lanes): ", file);
-	for (size_t i = 0; i < exact->opcode_count && i < ROWS; i++)
+	for (size_t i = 0; i < exact->opcode_count && i < OPCODES; i++)
 		fprintf(file, "%s%s %" PRIu64 " %" PRIu64, i ? ", " : "",
 		        exact->opcodes[i].name ? exact->opcodes[i].name : "unknown",
 		        exact->opcodes[i].counts.warps, exact->opcodes[i].counts.threads);
-	fputs(exact->opcode_count > ROWS ? ", ...\n" : "\n", file);
+	fputs(exact->opcode_count > OPCODES ? ", ...\n" : "\n", file);
 }
 
-static int write_blocks(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
+int tare_exact_text(struct tare_text *text, const struct tare_sampled_row *row)
 {
-	const struct tare_exact *exact = kernel->exact;
-	size_t count;
-	uint32_t *order = tare_exact_order(kernel, true, &count);
-
-	if (!order)
-		return -ENOMEM;
-	fprintf(file, "\n  %5s %13s %8s %16s %6s  %s\n", "block", "instructions", "executed",
-	        "executions", "lanes", "line");
-	for (size_t i = 0; i < count && (verbose || i < ROWS); i++) {
-		const struct tare_sass_block *block = &kernel->split.at[order[i]];
-		const struct tare_exact_block *counted = &exact->blocks[order[i]];
-		char line[WORDS];
-		fprintf(file,
-		        "  %5" PRIu32 " %6" PRIx64 "-%-6" PRIx64 " %6.1f %% %16" PRIu64
-		        "%s %5.2f  %s\n",
-		        order[i], tare_sampled_pc(kernel, block->first),
-		        tare_sampled_pc(kernel, block->first + block->count - 1),
-		        share(counted->all.warps, exact->all.warps), counted->executions,
-		        counted->even ? " " : "*", lanes_of(&counted->all),
-		        tare_sampled_place(kernel, block->first, block->count, line));
-	}
-	if (exact->uneven)
-		fputs("  * of its first instruction\n", file);
-	if (!verbose && count > ROWS)
-		fprintf(file, "  %zu more blocks; --verbose shows them\n", count - ROWS);
-	free(order);
-	return 0;
-}
-
-static void write_lines(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
-{
-	const struct tare_exact *exact = kernel->exact;
-
-	if (!exact->line_count)
-		return;
-	fprintf(file, "\n  %8s %16s %6s  %s\n", "executed", "instructions", "lanes", "line");
-	for (size_t i = 0; i < exact->line_count && (verbose || i < ROWS); i++)
-		fprintf(file, "  %6.1f %% %16" PRIu64 " %6.2f  %s:%" PRIu32 "\n",
-		        share(exact->lines[i].counts.warps, exact->all.warps),
-		        exact->lines[i].counts.warps, lanes_of(&exact->lines[i].counts),
-		        tare_sampled_file(kernel, exact->lines[i].file), exact->lines[i].line);
-}
-
-static int write_instructions(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
-{
-	const struct tare_exact *exact = kernel->exact;
-	size_t count;
-	uint32_t *order = tare_exact_order(kernel, false, &count);
-
-	if (!order)
-		return -ENOMEM;
-	fprintf(file, "\n  %16s %6s %6s %-20s %s\n", "executions", "lanes", "pc", "line",
-	        "instruction");
-	for (size_t i = 0; i < count && (verbose || i < ROWS); i++) {
-		char text[TEXT], line[WORDS];
-		tare_sampled_instruction(kernel, order[i], text, sizeof text);
-		fprintf(file, "  %16" PRIu64 " %6.2f %6" PRIx64 " %-20s %s\n",
-		        exact->at[order[i]].warps, lanes_of(&exact->at[order[i]]),
-		        tare_sampled_pc(kernel, order[i]),
-		        tare_sampled_place(kernel, order[i], 1, line), text);
-	}
-	free(order);
-	return 0;
-}
-
-int tare_exact_text(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file)
-{
-	const struct tare_exact *exact = kernel->exact;
-	char text[TARE_EXACT_WORDS];
+	const struct tare_exact *exact = row->kernel->exact;
+	FILE *file = text->file;
+	char cost[TARE_EXACT_WORDS];
+	int status = 0;
 
 	if (!exact)
 		return 0;
 	fprintf(file, "  counted exactly: %" PRIu64 " launch%s, %" PRIu64 " warps; %s\n",
 	        exact->launches, exact->launches == 1 ? "" : "es", exact->warps,
 	        tare_exact_begun(exact));
-	fprintf(file, "  %s\n", tare_exact_cost(exact, text));
-	int status = 0;
+	fprintf(file, "  %s\n", tare_exact_cost(exact, cost));
 	if (exact->blocks) {
 		write_mix(exact, file);
-		status = write_blocks(kernel, verbose, file);
-		write_lines(kernel, verbose, file);
+		status = tare_sampled_part_text(text, row, TARE_EXACT_BLOCKS);
+		if (exact->uneven)
+			fputs("  * of its first instruction\n", file);
+		if (status > 0)
+			fprintf(file, "  %d more blocks; --verbose shows them\n", status);
+		if (status >= 0)
+			status = tare_sampled_part_text(text, row, TARE_EXACT_LINES);
 	}
-	return status == 0 ? write_instructions(kernel, verbose, file) : status;
+	if (status >= 0)
+		status = tare_sampled_part_text(text, row, TARE_EXACT_INSTRUCTIONS);
+	return status < 0 ? status : 0;
 }

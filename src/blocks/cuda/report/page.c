@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA kernels' part of the page: stall reasons as bars, findings, blocks by cost, the source
 // where it is still there with its lines tinted, and the instructions.
-#include "blocks/cuda/report/write.h"
+#include "blocks/cuda/report/tables.h"
+#include "report/core/table_html.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { KERNELS = 20, INSTRUCTIONS = 2000, TEXT = 700, WORDS = TARE_SAMPLED_WORDS };
-
-static void escape(const char *text, FILE *file)
-{
-	for (; *text; text++) {
-		if (*text == '&')
-			fputs("&amp;", file);
-		else if (*text == '<')
-			fputs("&lt;", file);
-		else if (*text == '>')
-			fputs("&gt;", file);
-		else if (*text == '"')
-			fputs("&quot;", file);
-		else
-			fputc(*text, file);
-	}
-}
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -38,76 +22,46 @@ static double tint(double percent)
 
 static void write_stalls(const struct tare_stall_counts *counts, FILE *file)
 {
-	enum tare_stall order[TARE_STALLS];
-	uint32_t count = tare_stalls_order(counts, order);
+	const void *rows[TARE_STALLS];
+	size_t count = tare_stalls_rows(counts, rows);
 
-	fputs("<table>", file);
-	for (uint32_t i = 0; i < count; i++) {
-		double percent = share(counts->by[order[i]], counts->all);
-		fprintf(file,
-		        "<tr><td style=\"text-align:left\" title=\"%s\">%s<td>%.1f %%<td "
-		        "style=\"text-align:left\"><span class=\"cost\" "
-		        "style=\"width:%.2fem\"></span>\n",
-		        tare_stall_what(order[i]), tare_stall_name(order[i]), percent,
-		        percent * 0.3);
-	}
-	fputs("</table>\n", file);
+	tare_table_html(
+	    &tare_stalls_table, counts,
+	    &(struct tare_table_part){ .on = TARE_ON_PAGE, .rows = rows, .most = count }, file);
 }
 
-static void write_findings(const struct tare_sampled_kernel *kernel, FILE *file)
+static void write_findings(const struct tare_sampled_row *row, FILE *file)
 {
-	struct tare_stall_findings findings;
-
-	tare_stalls_find(kernel, &findings);
-	for (uint32_t i = 0; i < findings.count; i++) {
-		const struct tare_stall_finding *finding = &findings.at[i];
+	for (uint32_t i = 0; i < row->found.count; i++) {
+		const struct tare_stall_finding *finding = &row->found.at[i];
 		const struct tare_stall_rule *rule = &tare_stall_rules[finding->advice];
 		fprintf(file, "<p><b>%s</b>, %.0f %% of samples: %s", rule->id,
 		        100 * finding->share, rule->what);
 		for (uint32_t j = 0; j < finding->place_count; j++) {
 			char place[WORDS];
 			fprintf(file, "%s%" PRIx64 " (", j ? ", " : ", most at ",
-			        tare_sampled_pc(kernel, finding->instructions[j]));
-			escape(tare_sampled_place(kernel, finding->instructions[j], 1, place),
-			       file);
+			        tare_sampled_pc(row->kernel, finding->instructions[j]));
+			tare_html_text(
+			    tare_sampled_place(row->kernel, finding->instructions[j], 1, place),
+			    file);
 			fputc(')', file);
 		}
 		fprintf(file, ". Try: %s.</p>\n", rule->advice);
 	}
 }
 
-static int write_blocks(const struct tare_sampled_kernel *kernel, FILE *file)
+static int write_part(const struct tare_sampled_row *row, enum tare_sampled_part part, FILE *file)
 {
-	size_t count;
-	uint32_t *order = tare_sampled_block_order(kernel, &count);
+	struct tare_sampled_rows rows;
+	int status = tare_sampled_part(row, part, &rows);
 
-	if (!order)
-		return -ENOMEM;
-	if (count)
-		fputs("<table><tr><th>block<th>pc<th>samples<th>cycles a pass<th>executions "
-		      "(warps)<th>line<th>waits\n",
-		      file);
-	for (size_t i = 0; i < count; i++) {
-		const struct tare_sampled_block *block = &kernel->blocks[order[i]];
-		char cycles[WORDS], executions[WORDS], place[WORDS], waits[WORDS];
-		fprintf(file,
-		        "<tr><td>%" PRIu32 "<td>%" PRIx64 "&ndash;%" PRIx64
-		        "<td>%.1f %%<td>%s<td>%s<td>",
-		        order[i], tare_sampled_pc(kernel, block->first),
-		        tare_sampled_pc(kernel, block->first + block->count - 1),
-		        share(block->stalls.all, kernel->stalls.all),
-		        tare_sampled_figure(&block->cycles, cycles),
-		        tare_sampled_figure(&block->executions, executions));
-		escape(tare_sampled_place(kernel, block->first, block->count, place), file);
-		fprintf(file, "<td style=\"text-align:left\">%s\n",
-		        tare_sampled_waits(&block->stalls, waits));
-	}
-	if (count)
-		fputs("</table>\n", file);
-	if (kernel->why != TARE_SAMPLED_KNOWN && kernel->function)
-		fprintf(file, "<p>Executions n/a: %s.</p>\n", tare_sampled_why(kernel->why));
-	free(order);
-	return 0;
+	if (status == 0)
+		tare_table_html(rows.table, row,
+		                &(struct tare_table_part){
+		                    .on = TARE_ON_PAGE, .rows = rows.at, .most = rows.count },
+		                file);
+	free((void *)rows.at);
+	return status;
 }
 
 static uint64_t met_at(const struct tare_sampled_kernel *kernel, uint32_t file, uint64_t line)
@@ -135,7 +89,7 @@ static void write_source(const struct tare_sampled_kernel *kernel, FILE *file)
 	}
 	FILE *source = fopen(name, "re");
 	fputs("<details open><summary>", file);
-	escape(name, file);
+	tare_html_text(name, file);
 	fputs(source ? ", tinted by share of samples</summary><pre>"
 	             : " is gone: its lines by share of samples</summary><pre>",
 	      file);
@@ -155,7 +109,7 @@ static void write_source(const struct tare_sampled_kernel *kernel, FILE *file)
 		if (percent > 0)
 			fprintf(file, "%.1f %%", percent);
 		fputs("</span>", file);
-		escape(read ? text : "", file);
+		tare_html_text(read ? text : "", file);
 		fputs("</span>\n", file);
 	}
 	free(text);
@@ -183,9 +137,9 @@ static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *f
 		if (kernel->exact)
 			fprintf(file, "<span class=\"s\" style=\"width:9em\">%" PRIu64 "</span> ",
 			        kernel->exact->at[i].warps);
-		escape(text, file);
+		tare_html_text(text, file);
 		fputs("  <small>", file);
-		escape(tare_sampled_place(kernel, i, 1, place), file);
+		tare_html_text(tare_sampled_place(kernel, i, 1, place), file);
 		fprintf(file, " %s</small></span>\n", tare_sampled_waits(met, waits));
 	}
 	fputs("</pre></details>\n", file);
@@ -195,83 +149,55 @@ static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *f
 }
 
 // Of the kernel that was counted.
-static int write_exact(const struct tare_sampled_kernel *kernel, FILE *file)
+static int write_exact(const struct tare_sampled_row *row, FILE *file)
 {
-	const struct tare_exact *exact = kernel->exact;
-	char text[TARE_EXACT_WORDS], place[WORDS];
-	size_t count;
-	uint32_t *order = exact && exact->blocks ? tare_exact_order(kernel, true, &count) : NULL;
+	const struct tare_exact *exact = row->kernel->exact;
+	char text[TARE_EXACT_WORDS];
+	int status;
 
 	if (!exact || !exact->blocks)
 		return 0;
-	if (!order)
-		return -ENOMEM;
-	fprintf(
-	    file,
-	    "<p>Counted exactly: %" PRIu64 " launches, %" PRIu64 " warps; %s; %s.</p>\n<table><tr>"
-	    "<th>class<th>executed<th>share\n",
-	    exact->launches, exact->warps, tare_exact_begun(exact), tare_exact_cost(exact, text));
-	for (int i = 0; i < TARE_SASS_CLASS_COUNT; i++)
-		if (exact->by_class[i].warps)
-			fprintf(file,
-			        "<tr><td style=\"text-align:left\">%s<td>%" PRIu64
-			        "<td style=\"text-align:left\"><span class=\"cost\" "
-			        "style=\"width:%.2fem\"></span> %.1f %%\n",
-			        tare_sass_class_name((enum tare_sass_class)i),
-			        exact->by_class[i].warps,
-			        0.3 * share(exact->by_class[i].warps, exact->all.warps),
-			        share(exact->by_class[i].warps, exact->all.warps));
-	fputs("</table>\n<table><tr><th>block<th>pc<th>executed<th>executions (warps)<th>lanes<th>"
-	      "line\n",
-	      file);
-	for (size_t i = 0; i < count; i++) {
-		const struct tare_sass_block *block = &kernel->split.at[order[i]];
-		const struct tare_exact_block *counted = &exact->blocks[order[i]];
-		fprintf(file,
-		        "<tr><td>%" PRIu32 "<td>%" PRIx64 "&ndash;%" PRIx64
-		        "<td>%.1f %%<td>%" PRIu64 "%s<td>%.2f<td>",
-		        order[i], tare_sampled_pc(kernel, block->first),
-		        tare_sampled_pc(kernel, block->first + block->count - 1),
-		        share(counted->all.warps, exact->all.warps), counted->executions,
-		        counted->even ? "" : " (of its first instruction)",
-		        (double)counted->all.threads / (double)counted->all.warps);
-		escape(tare_sampled_place(kernel, block->first, block->count, place), file);
-		fputc('\n', file);
-	}
-	fputs("</table>\n", file);
-	free(order);
-	return 0;
+	fprintf(file, "<p>Counted exactly: %" PRIu64 " launches, %" PRIu64 " warps; %s; %s.</p>\n",
+	        exact->launches, exact->warps, tare_exact_begun(exact),
+	        tare_exact_cost(exact, text));
+	tare_table_html(&tare_exact_classes_table, exact,
+	                &(struct tare_table_part){ .on = TARE_ON_PAGE }, file);
+	status = write_part(row, TARE_EXACT_BLOCKS, file);
+	if (exact->uneven)
+		fputs("<p>* of its first instruction</p>\n", file);
+	return status;
 }
 
-static int write_kernel(const struct tare_pc_samples *samples,
-                        const struct tare_sampled_kernel *kernel, FILE *file)
+static int write_kernel(const struct tare_pc_samples *samples, const struct tare_sampled_row *row,
+                        FILE *file)
 {
-	char note[TEXT];
+	const struct tare_sampled_kernel *kernel = row->kernel;
 
 	fputs("<h2>", file);
-	escape(tare_sampled_name(kernel), file);
+	tare_html_text(tare_sampled_name(kernel), file);
 	fprintf(file, "</h2>\n<p>%" PRIu64 " samples, %.1f %% of all", kernel->stalls.all,
 	        share(kernel->stalls.all, samples->samples));
 	if (samples->sums.counts_launches)
 		fprintf(file, "; %" PRIu64 " launches seen", kernel->launches);
-	for (uint32_t i = 0; tare_sampled_note(kernel, i, note, sizeof note); i++) {
+	for (size_t i = 0; i < row->notes.count; i++) {
 		fputs("; ", file);
-		escape(note, file);
+		tare_html_text(row->notes.at[i], file);
 	}
 	fputs(".</p>\n", file);
-	if (write_exact(kernel, file) < 0)
-		return -ENOMEM;
+	int status = write_exact(row, file);
 	write_stalls(&kernel->stalls, file);
-	write_findings(kernel, file);
-	int status = kernel->blocks ? write_blocks(kernel, file) : 0;
+	write_findings(row, file);
+	status = status ?: write_part(row, TARE_SAMPLED_BLOCKS, file);
+	if (kernel->blocks && kernel->why != TARE_SAMPLED_KNOWN && kernel->function)
+		fprintf(file, "<p>Executions n/a: %s.</p>\n", tare_sampled_why(kernel->why));
 	write_source(kernel, file);
 	write_instructions(kernel, file);
 	return status;
 }
 
-int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file)
+int tare_pc_samples_page(const struct tare_pc_samples_rows *rows, FILE *file)
 {
-	char note[TEXT];
+	const struct tare_pc_samples *samples = rows->of;
 	int status = 0;
 
 	if (samples->samples)
@@ -280,14 +206,14 @@ int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file)
 		        " samples of their instructions; each core was "
 		        "sampled every %" PRIu64 " cycles.</p>\n",
 		        samples->samples, UINT64_C(1) << (samples->period & 63));
-	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++) {
+	for (size_t i = 0; i < rows->notes.count; i++) {
 		fputs("<p>", file);
-		escape(note, file);
+		tare_html_text(rows->notes.at[i], file);
 		fputs(".</p>\n", file);
 	}
 	for (size_t i = 0; status == 0 && i < samples->kernel_count && i < KERNELS; i++)
 		if (samples->kernels[i].stalls.all || samples->kernels[i].exact)
-			status = write_kernel(samples, &samples->kernels[i], file);
+			status = write_kernel(samples, &rows->kernels[i], file);
 	if (samples->kernel_count > KERNELS)
 		fprintf(file, "<p>%zu more kernels; --csv and --json have them.</p>\n",
 		        samples->kernel_count - KERNELS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is missing, and why; names; orders.
+// What is missing, and why; names; places.
 #include "analysis/hotspots/collect.h"
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
@@ -237,69 +237,4 @@ const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_
 		return text;
 	}
 	return "-";
-}
-
-// ---- orders
-
-struct ranked {
-	uint64_t weight;
-	uint32_t place;
-};
-
-static int compare(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
-
-static uint32_t *order_of(struct ranked *ranked, size_t *count)
-{
-	uint32_t *order = ranked ? calloc(*count + 1, sizeof *order) : NULL;
-
-	if (order && *count)
-		qsort(ranked, *count, sizeof *ranked, compare);
-	for (size_t i = 0; order && i < *count; i++)
-		order[i] = ranked[i].place;
-	free(ranked);
-	return order;
-}
-
-uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *count)
-{
-	struct ranked *ranked = calloc((size_t)kernel->count + 1, sizeof *ranked);
-
-	*count = 0;
-	for (uint32_t i = 0; ranked && i < kernel->count; i++)
-		if (kernel->instructions[i].all)
-			ranked[(*count)++] = (struct ranked){ kernel->instructions[i].all, i };
-	return order_of(ranked, count);
-}
-
-uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count)
-{
-	struct ranked *ranked = calloc((size_t)kernel->split.count + 1, sizeof *ranked);
-
-	*count = 0;
-	for (uint32_t i = 0; ranked && i < kernel->split.count; i++)
-		if (kernel->blocks[i].stalls.all)
-			ranked[(*count)++] = (struct ranked){ kernel->blocks[i].stalls.all, i };
-	return order_of(ranked, count);
-}
-
-uint32_t *tare_exact_order(const struct tare_sampled_kernel *kernel, bool blocks, size_t *count)
-{
-	uint32_t all = blocks ? kernel->split.count : kernel->count;
-	struct ranked *ranked = calloc((size_t)all + 1, sizeof *ranked);
-
-	*count = 0;
-	for (uint32_t i = 0; ranked && i < all; i++) {
-		uint64_t weight =
-		    blocks ? kernel->exact->blocks[i].all.warps : kernel->exact->at[i].warps;
-		if (weight)
-			ranked[(*count)++] = (struct ranked){ weight, i };
-	}
-	return order_of(ranked, count);
 }

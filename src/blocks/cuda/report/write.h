@@ -3,6 +3,7 @@
 #pragma once
 #include "blocks/cuda/findings.h"
 #include "blocks/cuda/samples.h"
+#include "report/terminal/write.h"
 
 #include <stdio.h>
 
@@ -30,10 +31,6 @@ const char *tare_sampled_waits(const struct tare_stall_counts *counts,
 // The line of the first of some instructions that has one: "a.cu:12"; "-": none has.
 const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_t first,
                                uint32_t count, char text[TARE_SAMPLED_WORDS]);
-// Instructions, the most frequent first; malloc, *count of those that were met. NULL: no memory.
-uint32_t *tare_sampled_order(const struct tare_sampled_kernel *kernel, size_t *count);
-// The blocks that were met, the most frequent first; malloc.
-uint32_t *tare_sampled_block_order(const struct tare_sampled_kernel *kernel, size_t *count);
 
 // ---- of the kernel that was counted (exact.c, exact_words.c)
 
@@ -46,13 +43,13 @@ enum { TARE_EXACT_WORDS = 300 };
 // What counting cost, or why that is not known; whether all warps were counted: clauses.
 const char *tare_exact_cost(const struct tare_exact *exact, char text[TARE_EXACT_WORDS]);
 const char *tare_exact_begun(const struct tare_exact *exact);
-// Blocks, or instructions, that were executed, the most frequent first; malloc. NULL: no memory.
-uint32_t *tare_exact_order(const struct tare_sampled_kernel *kernel, bool blocks, size_t *count);
+struct tare_sampled_row;
+struct tare_pc_samples_rows;
 // Of a kernel that was not counted: nothing. 0, or -ENOMEM.
-int tare_exact_text(const struct tare_sampled_kernel *kernel, bool verbose, FILE *file);
+int tare_exact_text(struct tare_text *text, const struct tare_sampled_row *row);
 
 // 0, or -ENOMEM. `plain_ns`: of the run without sampling; 0: there was none.
-int tare_pc_samples_text(const struct tare_pc_samples *samples, int64_t plain_ns,
-                         int64_t sampled_ns, bool verbose, FILE *file);
-int tare_pc_samples_csv(const struct tare_pc_samples *samples, FILE *file);
-int tare_pc_samples_page(const struct tare_pc_samples *samples, FILE *file);
+int tare_pc_samples_text(struct tare_text *text, const struct tare_pc_samples_rows *rows,
+                         int64_t plain_ns, int64_t sampled_ns);
+void tare_pc_samples_csv(const struct tare_pc_samples_rows *rows, FILE *file);
+int tare_pc_samples_page(const struct tare_pc_samples_rows *rows, FILE *file);

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tare blocks writes of kernels that were made by hand: exact texts, the CSV beside the JSON, tables on the page.
+
+TARE_UPDATE_GOLDEN=1 writes the texts anew; the difference is then what there is to review.
+"""
+import csv
+import html
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+PROGRAM = os.environ.get("TARE_BLOCKS_FIXTURE")
+
+
+def fixture(*arguments):
+    if not PROGRAM:
+        pytest.skip("TARE_BLOCKS_FIXTURE does not name the program")
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, check=True, timeout=60,
+                          env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout.decode("utf-8")
+
+
+def rows(of):
+    return list(csv.DictReader(fixture(of, "csv").splitlines()))
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("of", ["sampled", "options"])
+def test_text(of, columns):
+    written, path = fixture(of, "text", columns), HERE / f"blocks-{of}-{columns}.txt"
+    if os.environ.get("TARE_UPDATE_GOLDEN") == "1":
+        path.write_text(written, encoding="utf-8")
+    assert written == path.read_text(encoding="utf-8")
+
+
+def test_an_instruction_of_the_csv_is_that_of_the_json():
+    kernel = json.loads(fixture("sampled", "json"))["cuda"]["kernels"][0]
+    exact = {row["pc"]: row for row in kernel["exact"]["instructions"]}
+    found = [row for row in rows("sampled") if row["kernel"] == kernel["name"]]
+    assert [int(row["pc"]) for row in found] == sorted(exact)
+    for row in found:
+        met = next((one for one in kernel["instructions"] if one["pc"] == int(row["pc"])), None)
+        assert int(row["samples"]) == (met["samples"] if met else 0)
+        assert {name: int(row[name]) for name in (met or {"stalls": {}})["stalls"]} == (met or {"stalls": {}})["stalls"]
+        assert (int(row["executions"]), int(row["lanes"])) == (exact[int(row["pc"])]["executed"], exact[int(row["pc"])]["lanes"])
+        assert row["instruction"] == exact[int(row["pc"])]["text"] and row["file"] and int(row["line"])
+
+
+def test_what_is_not_known_of_an_instruction_is_empty():
+    row = rows("sampled")[-1]
+    assert row["kernel"] == "elsewhere" and row["samples"] == "5"
+    assert {row[name] for name in ("block", "file", "line", "executions", "lanes")} == {""}
+
+
+def test_a_block_of_the_csv_is_that_of_the_json():
+    kernel, = json.loads(fixture("counted", "json"))["kernels"]
+    for row, block in zip(rows("counted"), kernel["blocks"], strict=True):
+        assert (int(row["block"]), int(row["executions"]), row["function"]) == (block["block"], block["executions"], block["function"])
+        assert row["first_line"] == str(block["first_line"] or "") and int(row["instructions_once"]) == block["once"]["instructions"]
+        for kind, count in block["once"]["kinds"].items():
+            assert int(row[f"{kind}_once"]) == count
+        for figure in ("loads", "stores", "loaded_bytes", "stored_bytes"):
+            assert {space: int(row[f"{space}_{figure}_once"]) for space in block["once"][figure]} == block["once"][figure]
+
+
+def test_a_set_of_the_csv_is_that_of_the_json():
+    options = json.loads(fixture("options", "json"))["options"]
+    cells = [(kernel["name"], cell) for kernel in options["kernels"] for cell in kernel["sets"]]
+    for row, (name, cell) in zip(rows("options"), cells, strict=True):
+        assert (row["kernel"], row["best"]) == (name or "", "yes" if cell["best"] else "no")
+        assert float(row["time_ns"]) == sorted(cell["times_ns"])[2] / 2 + sorted(cell["times_ns"])[3] / 2
+        assert row["spill_bytes"] == "" and int(row["local_bytes"]) == cell["local_bytes"]
+        assert (float(row["ratio"]) if row["ratio"] else None) == (cell["ratio"]["value"] if cell["ratio"] else None)
+        assert row["instructions"] == (str(cell["total"]["instructions"]) if cell["total"] else "")
+    assert rows("options")[0]["told"] == ""
+
+
+def test_the_page_has_the_cells_of_the_text():
+    page, text = fixture("sampled", "html"), fixture("sampled", "text", 200)
+    tables = [[[html.unescape(re.sub("<.*?>", "", cell)) for cell in re.split("<t[dh][^>]*>", row)[1:]] for row in table.splitlines()]
+              for table in re.findall("<table><tr>(<th.*?)</table>", page, re.S)]
+    blocks = next(table for table in tables if "waits" in table[0])
+    assert len(blocks) == 4 and [table for table in tables if table[0][0] == "class"]
+    lines = [line.split() for line in text.splitlines()]
+    assert all(" ".join(row).split() in lines for row in blocks)
