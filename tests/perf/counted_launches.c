@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes what counters said of each counted launch as CSV, for beside_ncu.py:
-// counted_launches RUN.tare/counted.tare. A launch is known by its kernel's symbol, its grid and its
-// block, and by its place among those that are alike in these.
+// counted_launches RUN.tare/counted.tare. A launch is known by its kernel's symbol, its grid and
+// its block, and by its place among those that are alike in these.
 #include "analysis/hotspots/collect.h"
 #include "analysis/recording/recording.h"
 
@@ -96,8 +96,9 @@ static void write_launch(const struct launch *launch)
 	       ", %" PRIu32 ")\",%" PRIu32 ",%" PRIu32,
 	       launch->symbol, s->local[0] ? s->global[0] / s->local[0] : 0,
 	       s->local[1] ? s->global[1] / s->local[1] : 1,
-	       s->local[2] ? s->global[2] / s->local[2] : 1, s->local[0], s->local[1] ? s->local[1] : 1,
-	       s->local[2] ? s->local[2] : 1, launch->place, launch->launches);
+	       s->local[2] ? s->global[2] / s->local[2] : 1, s->local[0],
+	       s->local[1] ? s->local[1] : 1, s->local[2] ? s->local[2] : 1, launch->place,
+	       launch->launches);
 }
 
 static void write_counts(const struct tare_recording *recording, const struct launch *launches,
