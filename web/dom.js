@@ -35,7 +35,7 @@ function dataText(text, limit = LONG_TEXT) {
 	if (whole.length <= limit)
 		return h('bdi', {}, whole);
 	return h('details', { class: 'long' },
-		h('summary', {}, h('bdi', {}, shorten(whole, 120)), ` (${whole.length} characters)`),
+		h('summary', {}, h('bdi', {}, shortenName(whole, 120)), ` (${whole.length} characters)`),
 		h('bdi', {}, whole));
 }
 

@@ -49,7 +49,7 @@ function sideEdge(edge, side) {
 function hierarchySvg(kernel, id) {
 	const edges = new Map(kernel.edges.map((edge) => [edge.edge, edge]));
 	return svg('svg', { class: 'hierarchy', viewBox: '0 0 700 440', role: 'group', 'aria-labelledby': `${id}-title ${id}-desc` },
-		svg('title', { id: `${id}-title` }, `Memory hierarchy of ${shorten(kernel.name, 120)}`),
+		svg('title', { id: `${id}-title` }, `Memory hierarchy of ${shortenName(kernel.name, 120)}`),
 		svg('desc', { id: `${id}-desc` }, kernel.edges.map(edgeSentence).join('. ')),
 		DOWN.map((name, i) => downEdge(edges.get(name), i)), SIDES.map((side) => sideEdge(edges.get(side.edge), side)),
 		LEVELS.map((level) => levelBox(BOX.x, level.y, BOX.width, level.height || BOX.height, level.name)),
@@ -58,7 +58,7 @@ function hierarchySvg(kernel, id) {
 
 function hierarchyTable(kernel) {
 	const text = (name, title, value) => ({ title, numeric: true, value: (edge) => edge[value], show: (edge) => edgeTexts(edge)[name] });
-	return sortableTable(`Traffic of ${shorten(kernel.name, 80)}, a launch`, [
+	return sortableTable(`Traffic of ${shortenName(kernel.name, 80)}, a launch`, [
 		{ title: 'between', header: true, value: (edge) => edgeTexts(edge).title },
 		text('bytes', 'moved', 'bytes'), text('rate', 'rate', 'bytes_per_s'), text('share', 'of max', 'share'),
 		text('measured', 'of measured', 'measured_share'), text('given', '× given', 'over_compulsory'),
@@ -67,5 +67,5 @@ function hierarchyTable(kernel) {
 }
 
 function hierarchyFigure(kernel, id) {
-	return h('figure', { class: 'plot' }, h('div', { class: 'scroll bare', role: 'region', 'aria-label': `Memory hierarchy of ${shorten(kernel.name, 80)}`, tabindex: 0 }, hierarchySvg(kernel, id)), hierarchyTable(kernel));
+	return h('figure', { class: 'plot' }, h('div', { class: 'scroll bare', role: 'region', 'aria-label': `Memory hierarchy of ${shortenName(kernel.name, 80)}`, tabindex: 0 }, hierarchySvg(kernel, id)), hierarchyTable(kernel));
 }

@@ -13,8 +13,8 @@ function coreTimeBar(time) {
 }
 
 function kernelLink(kernel, number) {
-	return kernel.not_counted ? dataText(shorten(kernel.name, 120)) :
-		h('a', { href: `#kernel-${number}`, onclick: () => { document.getElementById(`kernel-${number}`).open = true; } }, dataText(shorten(kernel.name, 120)));
+	return kernel.not_counted ? dataText(shortenName(kernel.name, 120)) :
+		h('a', { href: `#kernel-${number}`, onclick: () => { document.getElementById(`kernel-${number}`).open = true; } }, dataText(shortenName(kernel.name, 120)));
 }
 
 // Of a device without counters there are times, and what instructions ask for where they were counted.
@@ -58,7 +58,7 @@ function counterTable(run, kernel) {
 	const figure = (title, member) => ({ title, numeric: true, value: (row) => row.value[member],
 		show: (row) => (row.value.state === 'counted' ? counterText(row.role, row.value[member]) : notAvailable(run.states[row.value.state])) });
 	return h('details', { class: 'figures' }, h('summary', {}, 'All counters'),
-		sortableTable(`Counters of ${shorten(kernel.name, 80)}, a launch`, [
+		sortableTable(`Counters of ${shortenName(kernel.name, 80)}, a launch`, [
 			{ title: 'counter', header: true, value: (row) => row.role.title }, figure('mean', 'mean'), figure('least', 'least'), figure('most', 'most'),
 			{ title: 'launches', numeric: true, value: (row) => row.value.launches }, { title: 'group', numeric: true, value: (row) => row.value.group },
 		], rows));
@@ -68,7 +68,7 @@ function limitTable(kernel) {
 	const { of: { columns } } = tableDeclarations().find((table) => table.id === 'kernels').columns.find((column) => column.id === 'verdict_limits');
 	const [first, ...others] = columns.map(declaredColumn);
 	return h('details', { class: 'figures' }, h('summary', {}, 'How near each limit was'),
-		sortableTable(`Limits of ${shorten(kernel.name, 80)}`, [{ ...first, header: true }, ...others], kernel.verdict.limits));
+		sortableTable(`Limits of ${shortenName(kernel.name, 80)}`, [{ ...first, header: true }, ...others], kernel.verdict.limits));
 }
 
 function kernelFacts(kernel) {
@@ -94,7 +94,7 @@ function kernelElement(run, kernel, number) {
 		h('p', { class: 'note' }, dataText(kernelFacts(kernel), 900)),
 		hierarchyFigure(kernel, `hierarchy-${number}`), limitTable(kernel), counterTable(run, kernel)];
 	const details = h('details', { class: 'kernel', id: `kernel-${number}` },
-		h('summary', {}, h('span', { class: 'rank' }, String(number)), ' ', dataText(shorten(kernel.name, 160)), ' ', h('span', { class: 'muted' }, verdict.short)));
+		h('summary', {}, h('span', { class: 'rank' }, String(number)), ' ', dataText(shortenName(kernel.name, 160)), ' ', h('span', { class: 'muted' }, verdict.short)));
 	let made = false;
 	const make = () => {
 		if (!made)

@@ -28,7 +28,7 @@ function firstVerdict(run) {
 				'in global, constant and local memory, at the level of L1: what came from which cache or memory is not known.') : null);
 	if (!kernel)
 		return null;
-	return h('section', { class: 'verdict', 'aria-label': 'Verdict' }, h('p', {}, dataText(shorten(kernel.name, 160)), ` (${shareOf(100 * kernel.share)} of the kernels' time): `,
+	return h('section', { class: 'verdict', 'aria-label': 'Verdict' }, h('p', {}, dataText(shortenName(kernel.name, 160)), ` (${shareOf(100 * kernel.share)} of the kernels' time): `,
 		h('strong', {}, dataText(kernel.verdict.text, 900))));
 }
 

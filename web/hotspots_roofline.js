@@ -106,7 +106,7 @@ function markShape(kind, x, y) {
 }
 
 function pointSentence(point) {
-	return `${point.number} ${shorten(point.kernel.name, 80)}, ${point.level.name}: ${significant(point.x)} FLOP a byte, ` +
+	return `${point.number} ${shortenName(point.kernel.name, 80)}, ${point.level.name}: ${significant(point.x)} FLOP a byte, ` +
 		`${point.kernel.arithmetic.partial ? 'at least ' : ''}${flopOf(point.y)}${point.binding ? '; this level binds' : ''}`;
 }
 

@@ -136,7 +136,7 @@ function linkList(view, rows, others) {
 		return h('span', {}, 'none');
 	const shown = Array.from(rows.slice(0, MOST_LINKS));
 	return h('span', { class: 'links' }, shown.map((row) => h('button', { type: 'button', class: 'link',
-		onclick: () => chooseSlice(view, commandSlice(view, row)) }, shorten(commandName(view.timeline, row), 40),
+		onclick: () => chooseSlice(view, commandSlice(view, row)) }, shortenName(commandName(view.timeline, row), 40),
 	` at ${momentText(isKnown(view.timeline.commands.start[row]) ? view.timeline.commands.start[row] : view.timeline.commands.enter[row])}`)),
 	rows.length > shown.length ? ` and ${rows.length - shown.length} more` : null,
 	others ? ` ${count(others, 'event')} that no command of this page has` : null);

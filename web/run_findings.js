@@ -12,7 +12,7 @@ function rangeOfCost(low, best, high, wall) {
 }
 
 function placeText(place) {
-	return [place.what ? shorten(place.what, 60) : null, place.site ? shorten(place.site, 60) : null, `at ${momentText(place.from_ns)}`,
+	return [place.what ? shortenName(place.what, 60) : null, place.site ? shortenName(place.site, 60) : null, `at ${momentText(place.from_ns)}`,
 		place.count > 1 ? `${place.count} times` : null, place.cost_ns > 0 ? `${formatNs(place.cost_ns)} together` : null].filter(Boolean).join(', ');
 }
 

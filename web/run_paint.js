@@ -75,7 +75,7 @@ function addSlice(strokes, view, lane, id, x0, x1, line) {
 
 function addLabel(strokes, label, paint, left, right, line) {
 	const letters = Math.floor((right - left - 8) / LETTER_PIXELS);
-	const text = label.length <= letters ? label : shorten(label, letters);
+	const text = label.length <= letters ? label : shortenName(label, letters);
 	strokes.labels.push({ text, paint, x: left + 4, y: line.y + line.height / 2 + 0.5, width: right - left - 8, height: line.height });
 }
 

@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1  // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 12 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 13 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -949,6 +949,9 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_INSTRUCTION_SHARE = 45,
 	// from 1.12: time in which matrix engines work, of the elapsed time
 	TARE_TRACE_COUNTER_MATRIX_SHARE = 46,
+	// from 1.13: the cores' way to L2, of its maximum; what L2 looks up, of the most it can
+	TARE_TRACE_COUNTER_L1_TO_L2_SHARE = 47,
+	TARE_TRACE_COUNTER_L2_LOOKUP_SHARE = 48,
 };
 struct tare_trace_counted {
 	uint64_t head;

@@ -51,14 +51,18 @@ static const enum tare_counter_role roles[] = {
 	ROLE(PIPE_INTEGER_MULTIPLY_SHARE),
 	ROLE(LOCAL_READ_BYTES),
 	ROLE(LOCAL_WRITE_BYTES),
+	ROLE(L1_TO_L2_SHARE),
+	ROLE(L2_LOOKUP_SHARE),
 #undef ROLE
 };
 enum { COUNTERS = sizeof roles / sizeof *roles };
 
-// Whether a value of a trace is a counter's that is known here: the bytes given are none.
+// Whether a value of a trace is a counter's that is known here: the bytes given are none, nor is
+// what a whole device is sampled for.
 static bool is_counter(uint32_t counter)
 {
-	return counter > 0 && counter < COUNTERS && counter != TARE_TRACE_COUNTER_GIVEN_BYTES;
+	return counter < COUNTERS &&
+	       (counter == TARE_TRACE_COUNTER_DURATION_NS || roles[counter] != 0);
 }
 
 // What the recorder asks of Level Zero's metrics (src/guest/levelzero/counters/figures.c); CUDA's

@@ -56,6 +56,8 @@ enum tare_counter_role {
 	TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE,
 	TARE_COUNTER_LOCAL_READ_BYTES,  // from local (shared) memory
 	TARE_COUNTER_LOCAL_WRITE_BYTES, // to it
+	TARE_COUNTER_L1_TO_L2_SHARE,    // the cores' way to L2
+	TARE_COUNTER_L2_LOOKUP_SHARE,   // what L2 looks up, of the most it can
 	TARE_COUNTER_ROLES,
 };
 

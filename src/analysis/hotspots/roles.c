@@ -58,4 +58,7 @@ const struct tare_counter_role_row tare_counter_roles[TARE_COUNTER_ROLES] = {
 	                                               "integer multiplication", PERCENT, 2, 0 },
 	[TARE_COUNTER_LOCAL_READ_BYTES] = { "local_read_bytes", "from local memory", BYTES, 0, 0 },
 	[TARE_COUNTER_LOCAL_WRITE_BYTES] = { "local_write_bytes", "to local memory", BYTES, 0, 0 },
+	[TARE_COUNTER_L1_TO_L2_SHARE] = { "l1_to_l2_share", "the cores' way to L2", PERCENT, 0,
+	                                  0.11 },
+	[TARE_COUNTER_L2_LOOKUP_SHARE] = { "l2_lookup_share", "L2's look-ups", PERCENT, 0, 0.11 },
 };

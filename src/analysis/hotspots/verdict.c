@@ -29,6 +29,13 @@ static const enum tare_counter_role pipes[] = {
 	TARE_COUNTER_PIPE_SPECIAL_SHARE, TARE_COUNTER_PIPE_INTEGER_MULTIPLY_SHARE,
 };
 
+static const enum tare_counter_role l2_parts[] = {
+	TARE_COUNTER_L2_SHARE,
+	TARE_COUNTER_L2_TO_L1_SHARE,
+	TARE_COUNTER_L1_TO_L2_SHARE,
+	TARE_COUNTER_L2_LOOKUP_SHARE,
+};
+
 static struct figure figure_of(const struct tare_counted_kernel *kernel,
                                const struct tare_kernel_verdict *verdict,
                                enum tare_counter_role role)
@@ -81,7 +88,6 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 {
 	struct figure active = figure_of(kernel, verdict, TARE_COUNTER_CORES_ACTIVE_SHARE);
 	struct figure l1 = figure_of(kernel, verdict, TARE_COUNTER_L1_SHARE);
-	struct figure l2 = figure_of(kernel, verdict, TARE_COUNTER_L2_SHARE);
 	struct figure issue = figure_of(kernel, verdict, TARE_COUNTER_ISSUE_SHARE);
 	struct tare_limit *limits = verdict->limits;
 	double busy = active.known && active.mean > 0 ? active.mean / 100 : NAN;
@@ -89,9 +95,9 @@ static void find_limits(const struct tare_counted_kernel *kernel,
 	take(&limits[TARE_KERNEL_BOUND_DEVICE_MEMORY],
 	     figure_of(kernel, verdict, TARE_COUNTER_DEVICE_MEMORY_SHARE),
 	     TARE_COUNTER_DEVICE_MEMORY_SHARE, 1, 0.01);
-	take(&limits[TARE_KERNEL_BOUND_L2], l2, TARE_COUNTER_L2_SHARE, 1, 0.01);
-	take(&limits[TARE_KERNEL_BOUND_L2], figure_of(kernel, verdict, TARE_COUNTER_L2_TO_L1_SHARE),
-	     TARE_COUNTER_L2_TO_L1_SHARE, 1, 0.01);
+	for (size_t i = 0; i < sizeof l2_parts / sizeof *l2_parts; i++)
+		take(&limits[TARE_KERNEL_BOUND_L2], figure_of(kernel, verdict, l2_parts[i]),
+		     l2_parts[i], 1, 0.01);
 	take(&limits[TARE_KERNEL_BOUND_L1], l1, TARE_COUNTER_L1_SHARE, isnan(busy) ? 1 : 1 / busy,
 	     0.01);
 	take(&limits[TARE_KERNEL_BOUND_L1],
@@ -114,6 +120,8 @@ static void find_missing(const struct tare_counted_kernel *kernel,
 		{ TARE_KERNEL_BOUND_DEVICE_MEMORY, TARE_COUNTER_DEVICE_MEMORY_SHARE },
 		{ TARE_KERNEL_BOUND_L2, TARE_COUNTER_L2_SHARE },
 		{ TARE_KERNEL_BOUND_L2, TARE_COUNTER_L2_TO_L1_SHARE },
+		{ TARE_KERNEL_BOUND_L2, TARE_COUNTER_L1_TO_L2_SHARE },
+		{ TARE_KERNEL_BOUND_L2, TARE_COUNTER_L2_LOOKUP_SHARE },
 		{ TARE_KERNEL_BOUND_L1, TARE_COUNTER_L1_SHARE },
 		{ TARE_KERNEL_BOUND_L1, TARE_COUNTER_PIPE_MEMORY_SHARE },
 		{ TARE_KERNEL_BOUND_COMPUTE, TARE_COUNTER_ISSUE_SHARE },

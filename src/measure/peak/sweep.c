@@ -171,7 +171,7 @@ int peak_begin_local(struct tare_measurement *measurement, struct tare_error *er
 	task->groups = peak->units * GROUPS_PER_UNIT;
 	task->argument_count = 0;
 	peak_add_memory(task, peak->output);
-	peak_add_value(task, LOCAL_SLOTS - 1);
+	peak_add_value(task, 0);
 	peak_add_value(task, LOCAL_ADD);
 	peak_add_turns(task);
 	status = peak_calibrate(task, 1, error);

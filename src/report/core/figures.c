@@ -3,6 +3,7 @@
 #include "report/core/figures.h"
 
 #include "base/units.h"
+#include "report/terminal/names.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,24 +20,12 @@ void tare_report_heading(struct tare_text *text, const char *title, const char *
 const char *tare_report_cut(struct tare_text *text, const char *name, size_t columns,
                             char buffer[RUN_TEXT])
 {
-	// A character takes four bytes at most, so that what is left out here would be cut anyway.
-	char *part = strndup(name, columns * 4 + 4),
-	     *clean = part ? tare_text_clean(text, part) : NULL;
-	size_t bytes = 0, width = 0;
+	char *clean = tare_text_clean(text, name);
 
-	if (!clean) {
+	if (clean)
+		tare_name_shorten(clean, columns, buffer, RUN_TEXT);
+	else
 		snprintf(buffer, RUN_TEXT, "?");
-	} else if (tare_text_width(clean) <= columns) {
-		snprintf(buffer, RUN_TEXT, "%s", clean);
-	} else {
-		for (; clean[bytes]; bytes++) {
-			width += ((unsigned char)clean[bytes] & 0xc0) != 0x80;
-			if (width == columns)
-				break;
-		}
-		snprintf(buffer, RUN_TEXT, "%.*s…", (int)bytes, clean);
-	}
-	free(part);
 	free(clean);
 	return buffer;
 }

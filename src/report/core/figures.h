@@ -9,7 +9,7 @@
 // An empty line and a heading in bold, with a remark in parentheses ("" for none).
 void tare_report_heading(struct tare_text *text, const char *title, const char *remark);
 
-// A name from the program cut to so many columns, the last of them "…" then. Returns buffer.
+// A name from the program in so many columns (tare_name_shorten). Returns buffer.
 const char *tare_report_cut(struct tare_text *text, const char *name, size_t columns,
                             char buffer[RUN_TEXT]);
 // Columns that a name may take beside `others` columns of figures: at least 12, at most 60.

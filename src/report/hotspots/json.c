@@ -14,7 +14,7 @@ int tare_report_hotspots_json(const struct tare_counted_run *run, FILE *file,
 {
 	struct tare_json json = { false };
 	struct tare_hotspots hotspots;
-	int status = tare_hotspots_make(run, false, &hotspots);
+	int status = tare_hotspots_make(run, NULL, &hotspots);
 	json_t *root =
 	    status < 0 ? NULL : tare_table_object_json(&json, &tare_hotspots_document, &hotspots);
 

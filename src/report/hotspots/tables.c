@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 20 }; // columns of a bar of the cores' time
+// Columns of a bar of the cores' time: names need the room on a narrow terminal.
+enum { BAR = 20, NARROW_BAR = 10, NARROW = 100 };
 
 // ---- words
 
@@ -188,12 +189,13 @@ static bool bar(const struct tare_cell_text *cell)
 {
 	const struct tare_hotspot_row *row = cell->row;
 	const struct tare_core_time *of = &row->of.time;
-	double active = of->active / 100 * BAR, both = (of->active + of->stalled) / 100 * BAR;
+	double active = of->active / 100 * (double)row->bar,
+	       both = (of->active + of->stalled) / 100 * (double)row->bar;
 
 	if (isnan(active) || isnan(both))
 		return true;
 	// Rounded at their ends, so that the bar is as long as it must be.
-	for (long i = 0; i < BAR; i++)
+	for (long i = 0; i < row->bar; i++)
 		strcat(cell->text, i < lround(active) ? (row->ascii ? "#" : "█")
 		                   : i < lround(both) ? (row->ascii ? "+" : "▒")
 		                                      : ".");
@@ -255,7 +257,7 @@ TARE_TABLE(, tare_hotspots_document, "hotspots", "Counted kernels", "a run", NUL
 
 // ---- making it
 
-int tare_hotspots_make(const struct tare_counted_run *run, bool ascii,
+int tare_hotspots_make(const struct tare_counted_run *run, const struct tare_text_options *options,
                        struct tare_hotspots *hotspots)
 {
 	hotspots->run = run;
@@ -263,7 +265,8 @@ int tare_hotspots_make(const struct tare_counted_run *run, bool ascii,
 	for (size_t i = 0; i < run->kernel_count && hotspots->rows; i++) {
 		struct tare_hotspot_row *row = &hotspots->rows[i];
 		tare_hotspot_derive(&run->kernels[i], &run->device, &row->of);
-		row->ascii = ascii;
+		row->ascii = options && options->ascii;
+		row->bar = options && options->columns < NARROW ? NARROW_BAR : BAR;
 		row->words = hotspots->words;
 	}
 	return hotspots->rows ? 0 : -ENOMEM;

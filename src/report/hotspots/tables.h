@@ -5,11 +5,13 @@
 #include "analysis/hotspots/hierarchy.h"
 #include "analysis/hotspots/samples.h"
 #include "report/hotspots/words.h"
+#include "report/terminal/options.h"
 #include "table/table.h"
 
 struct tare_hotspot_row {
 	struct tare_hotspot of;
 	bool ascii;
+	long bar;    // columns of the bar of its cores' time
 	char *words; // of the run: a sentence that was asked for, until the next one
 };
 
@@ -33,7 +35,8 @@ enum {
 extern const struct tare_table tare_hotspots_document, tare_hotspots_table, tare_samples_table,
     tare_samples_series_table;
 
-// Derives what follows. 0 or -ENOMEM; to free in either case. The run must outlive it.
-int tare_hotspots_make(const struct tare_counted_run *run, bool ascii,
+// Derives what follows. `options` are of the text that it is for; NULL: for no text. 0 or -ENOMEM;
+// to free in either case. The run must outlive it.
+int tare_hotspots_make(const struct tare_counted_run *run, const struct tare_text_options *options,
                        struct tare_hotspots *hotspots);
 void tare_hotspots_free(struct tare_hotspots *hotspots);

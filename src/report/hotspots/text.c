@@ -129,7 +129,7 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 	struct tare_text text = { .options = options, .file = file };
 	struct tare_hotspots hotspots;
 
-	text.failed = tare_hotspots_make(run, options->ascii, &hotspots) < 0;
+	text.failed = tare_hotspots_make(run, options, &hotspots) < 0;
 	if (run->device.no_counters)
 		tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2, "n/a: no counters here: %s",
 		                    run->device.no_counters);

@@ -185,7 +185,9 @@ static void add_limit(const struct tare_limit *limit, char text[HOTSPOT_TEXT])
 {
 	bool whole = limit->role == TARE_COUNTER_DEVICE_MEMORY_SHARE ||
 	             limit->role == TARE_COUNTER_L2_SHARE ||
-	             limit->role == TARE_COUNTER_L2_TO_L1_SHARE;
+	             limit->role == TARE_COUNTER_L2_TO_L1_SHARE ||
+	             limit->role == TARE_COUNTER_L1_TO_L2_SHARE ||
+	             limit->role == TARE_COUNTER_L2_LOOKUP_SHARE;
 	char percent[HOTSPOT_TEXT];
 
 	add(text, "%s at %s of its maximum%s", tare_counter_roles[limit->role].title,

@@ -16,6 +16,7 @@
 	X(tare_web_chart_js, "chart.js")                                                           \
 	X(tare_web_format_js, "format.js")                                                         \
 	X(tare_web_dom_js, "dom.js")                                                               \
+	X(tare_web_names_js, "names.js")                                                           \
 	X(tare_web_document_js, "document.js")                                                     \
 	X(tare_web_theme_js, "theme.js")                                                           \
 	X(tare_web_axes_js, "axes.js")                                                             \

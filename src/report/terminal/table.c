@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of the text report: libsmartcols where it was built in, tab-separated rows otherwise.
+#include "report/terminal/names.h"
 #include "report/terminal/write.h"
 #include "tare_config.h"
 
@@ -130,23 +131,22 @@ static size_t widest_in(const struct tare_text_table *table, size_t column)
 	return widest;
 }
 
-// Cuts a cell to so many characters, of which the last says that it was cut.
+// Shortens a cell to so many characters.
 static void cut_cell(const struct tare_text_table *table, struct libscols_cell *cell, size_t width)
 {
-	const char *data = scols_cell_get_data(cell), *end = data;
-	char *ellipsis, *cut;
+	const char *data = scols_cell_get_data(cell);
+	size_t bytes = data ? strlen(data) + sizeof "…" : 0;
+	char *cut, *clean;
 
 	if (width_of(cell) <= width)
 		return;
-	for (size_t characters = 0;; end++)
-		if (((unsigned char)*end & 0xc0) != 0x80 && characters++ == width - 1)
-			break;
-	ellipsis = tare_text_clean(table->text, "…");
+	cut = malloc(bytes);
+	clean =
+	    cut ? tare_text_clean(table->text, tare_name_shorten(data, width, cut, bytes)) : NULL;
+	free(cut);
 	// Without memory the cell stays whole, and the library cuts it.
-	if (ellipsis && asprintf(&cut, "%.*s%s", (int)(end - data), data, ellipsis) >= 0 &&
-	    scols_cell_refer_data(cell, cut) != 0)
-		free(cut);
-	free(ellipsis);
+	if (clean && scols_cell_refer_data(cell, clean) != 0)
+		free(clean);
 }
 
 static void cut_column(const struct tare_text_table *table, size_t column, size_t width)

@@ -42,6 +42,8 @@ const struct counters_metric counters_metrics[] = {
 	ROW(SHARED_WAVEFRONTS, 1, 1, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"),
 	ROW(L2_MISS_BYTES, 1, SECTOR_BYTES, "lts__t_sectors_lookup_miss.sum"),
 	ROW(ELIGIBLE_WARPS, 1, 1, "smsp__warps_eligible.avg.per_cycle_active"),
+	ROW(L2_LOOKUP_SHARE, 1, 1, "lts__t_tag_requests" ELAPSED),
+	ROW(L1_TO_L2_SHARE, 2, 1, "lts__xbar2lts_cycles_active" ELAPSED),
 	ROW(L2_TO_L1_SHARE, 2, 1, "lts__lts2xbar_cycles_active" ELAPSED),
 	ROW(PIPE_ALU_SHARE, 2, 1, "sm__inst_executed_pipe_alu" ACTIVE),
 	ROW(PIPE_FMA_SHARE, 2, 1, "sm__pipe_fma_cycles_active" ACTIVE),

@@ -96,6 +96,8 @@ static void set_all(struct tare_counted_kernel *kernel, const struct made_row *r
 	made_set(kernel, TARE_COUNTER_PIPE_SPECIAL_SHARE, 0);
 	made_set(kernel, TARE_COUNTER_PIPE_MEMORY_SHARE, row->l1 / 10);
 	made_set(kernel, TARE_COUNTER_L2_TO_L1_SHARE, row->l2 / 2);
+	made_set(kernel, TARE_COUNTER_L1_TO_L2_SHARE, row->l2 / 3);
+	made_set(kernel, TARE_COUNTER_L2_LOOKUP_SHARE, row->l2 / 3);
 	made_set(kernel, TARE_COUNTER_L1_BYTES, row->l1_bytes);
 	made_set(kernel, TARE_COUNTER_L1_READ_BYTES, row->l1_read);
 	made_set(kernel, TARE_COUNTER_L1_WRITE_BYTES, row->l1_write);
