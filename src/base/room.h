@@ -41,11 +41,12 @@ static inline void tare_in_large_pages(void *array, size_t bytes)
 // written is not resident, and the system moves large arrays without copying them.
 static inline void *tare_make_room(void *array, size_t *room, size_t count, size_t size)
 {
-	size_t more = *room ? *room * 2 : 16;
+	size_t more;
 	void *grown;
 
 	if (count < *room)
 		return array;
+	more = *room ? *room * 2 : 16;
 	if (more > SIZE_MAX / 2 / size)
 		return NULL;
 	grown = realloc(array, more * size);

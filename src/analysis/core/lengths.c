@@ -23,7 +23,7 @@ static int widen(struct tare_lengths *lengths)
 	return 0;
 }
 
-int tare_lengths_add(struct tare_lengths *lengths, int64_t ns)
+int tare_lengths_append(struct tare_lengths *lengths, int64_t ns)
 {
 	if (!lengths->wide && ns >= 0 && ns <= UINT32_MAX) {
 		uint32_t *added = TARE_ROOM_FOR(lengths->narrow, lengths->room, lengths->count);

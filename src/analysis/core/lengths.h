@@ -13,7 +13,14 @@ struct tare_lengths {
 };
 
 // Returns 0 or -ENOMEM. In any order, of any sign.
-int tare_lengths_add(struct tare_lengths *lengths, int64_t ns);
+int tare_lengths_append(struct tare_lengths *lengths, int64_t ns);
+static inline int tare_lengths_add(struct tare_lengths *lengths, int64_t ns)
+{
+	if (lengths->wide || lengths->count >= lengths->room || (uint64_t)ns > UINT32_MAX)
+		return tare_lengths_append(lengths, ns);
+	lengths->narrow[lengths->count++] = (uint32_t)ns;
+	return 0;
+}
 // The quantile at `p` (0 to 1), interpolated between neighbours (type 7 of Hyndman and Fan, "Sample
 // Quantiles in Statistical Packages", Am. Stat. 50, 1996). count > 0; rearranges.
 double tare_lengths_quantile(struct tare_lengths *lengths, double p);

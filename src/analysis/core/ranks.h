@@ -9,7 +9,7 @@ struct tare_ranks {
 	uint32_t at, next;
 };
 
-enum { TARE_RANK_PASSES = 3, TARE_RANK_BINS = 1 << 11 };
+enum { TARE_RANK_BITS = 11, TARE_RANK_BINS = 1 << TARE_RANK_BITS };
 
 // How many of the values are in each bin: of `bits` from `shift` on, of those that have `above` in
 // the bits above it.
@@ -32,19 +32,21 @@ __attribute__((always_inline)) static inline struct tare_ranks
 tare_ranks_of(uint32_t (*value)(const void *values, size_t index), const void *values, size_t n,
               size_t k)
 {
-	static const int bits[TARE_RANK_PASSES] = { 11, 11, 10 };
-	uint32_t bins[TARE_RANK_BINS], next = UINT32_MAX;
+	uint32_t bins[TARE_RANK_BINS], next = UINT32_MAX, all = 1;
 	uint64_t found = 0;
 	size_t left = k, same = n;
-	int shift = 32;
-	for (int pass = 0; pass < TARE_RANK_PASSES; pass++) {
+	for (size_t i = 0; i < n; i++)
+		all |= value(values, i);
+	// Bits that none of them has need not be counted.
+	for (int shift = 32 - __builtin_clz(all); shift > 0;) {
 		uint32_t bin = 0;
-		shift -= bits[pass];
-		tare_rank_count(value, values, n, found, shift, bits[pass], bins);
+		int bits = shift < TARE_RANK_BITS ? shift : TARE_RANK_BITS;
+		shift -= bits;
+		tare_rank_count(value, values, n, found, shift, bits, bins);
 		while (left >= bins[bin])
 			left -= bins[bin++];
 		same = bins[bin];
-		found = found << bits[pass] | bin;
+		found = found << bits | bin;
 	}
 	const uint32_t at = (uint32_t)found;
 	if (left + 1 < same || k + 1 == n)

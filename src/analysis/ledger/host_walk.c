@@ -12,6 +12,7 @@ struct ledger_walk {
 	const struct ledger_hosts *hosts;
 	struct host_cursor *cursors; // one a thread
 	bool *begun;
+	size_t whole; // of so many threads nothing was lost: all or none
 };
 
 int64_t host_share(int64_t n, int64_t part, int64_t whole)
@@ -395,10 +396,13 @@ struct ledger_walk *ledger_walk_new(const struct ledger_hosts *hosts)
 	walk->hosts = hosts;
 	walk->cursors = calloc(count + 1, sizeof *walk->cursors);
 	walk->begun = calloc(count + 1, sizeof *walk->begun);
+	walk->whole = hosts->recording->loss_count ? 0 : count;
 	if (!walk->cursors || !walk->begun) {
 		ledger_walk_free(walk);
 		return NULL;
 	}
+	for (size_t i = 0; i < count; i++) // no time is that of one that has not begun
+		walk->cursors[i].now_ns = INT64_MIN;
 	return walk;
 }
 
@@ -484,34 +488,12 @@ static void spend_lost(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 		add(&states[CALLS >> i & 1 ? i : TARE_HOST_NOT_RECORDED], recorded[i]);
 }
 
-// Nothing begins or ends in between, and the walk stands there: nearly always.
-static bool spend_at_once(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
-                          int64_t states[TARE_HOST_STATES])
+// Not inline: the usual way needs no room for it.
+__attribute__((noinline)) static void spend_steps(struct ledger_walk *walk, uint32_t thread,
+                                                  int64_t from_ns, int64_t to_ns,
+                                                  int64_t states[TARE_HOST_STATES])
 {
 	const struct ledger_hosts *hosts = walk->hosts;
-	if (from_ns >= to_ns)
-		return true;
-	if (hosts->recording->loss_count || thread >= hosts->recording->thread_count ||
-	    !walk->begun[thread])
-		return false;
-	struct host_cursor *cursor = &walk->cursors[thread];
-	const struct host_thread *of = &hosts->threads[thread];
-	if (cursor->now_ns != from_ns || of->first_ns > from_ns)
-		return false;
-	if (cursor->until_ns <= from_ns)
-		refresh(hosts, of, cursor);
-	if (cursor->until_ns < to_ns)
-		return false;
-	spend(hosts, of, cursor, to_ns, states);
-	return true;
-}
-
-void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
-                       int64_t states[TARE_HOST_STATES])
-{
-	const struct ledger_hosts *hosts = walk->hosts;
-	if (spend_at_once(walk, thread, from_ns, to_ns, states))
-		return;
 	uint32_t process = thread < hosts->recording->thread_count
 	                       ? hosts->recording->threads[thread].process
 	                       : TARE_NO_INDEX;
@@ -525,6 +507,23 @@ void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_n
 			spend_recorded(walk, thread, from_ns, until_ns, states);
 		from_ns = until_ns;
 	}
+}
+
+void ledger_walk_spend(struct ledger_walk *walk, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                       int64_t states[TARE_HOST_STATES])
+{
+	struct host_cursor *cursor = &walk->cursors[thread < walk->whole ? thread : 0];
+	// Nothing begins or ends in between, and the walk stands there: nearly always.
+	if (thread >= walk->whole || cursor->now_ns != from_ns || from_ns >= to_ns) {
+		spend_steps(walk, thread, from_ns, to_ns, states);
+		return;
+	}
+	if (cursor->until_ns <= from_ns)
+		refresh(walk->hosts, &walk->hosts->threads[thread], cursor);
+	if (cursor->until_ns < to_ns)
+		spend_steps(walk, thread, from_ns, to_ns, states);
+	else
+		spend(walk->hosts, &walk->hosts->threads[thread], cursor, to_ns, states);
 }
 
 bool ledger_walk_failed(const struct ledger_walk *walk)

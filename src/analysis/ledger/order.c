@@ -150,16 +150,20 @@ int ledger_order(const struct tare_recording *recording, const struct tare_view 
 {
 	struct ledger_scope all = { .recording = recording, .view = view, .device = TARE_NO_INDEX };
 	size_t n = 0;
+	int64_t last_ns = INT64_MIN;
 	bool sorted = true;
 	uint32_t *found = malloc((recording->command_count + 1) * sizeof *found);
 	if (!found)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->command_count; i++) {
-		if (!tare_command_timed(TARE_COMMAND(recording, i)) ||
-		    !ledger_has_command(&all, TARE_COMMAND(recording, i)))
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
+		if (!tare_command_timed(command) || !ledger_has_command(&all, command))
 			continue;
 		found[n++] = i;
-		sorted = sorted && (n < 2 || compare_indices(recording, found[n - 2], i) < 0);
+		sorted = sorted && (n < 2 || command->start_ns > last_ns ||
+		                    (command->start_ns == last_ns &&
+		                     compare_indices(recording, found[n - 2], i) < 0));
+		last_ns = command->start_ns;
 	}
 	int code = sorted ? 0 : merge_runs(recording, &found, n);
 	*order = found;

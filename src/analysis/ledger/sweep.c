@@ -56,7 +56,8 @@ static void idle_until(struct sweep *sweep, int64_t to_ns, uint32_t index)
 	spend_matrix(sweep, ledger_later(from_ns, view->from_ns),
 	             ledger_earlier(to_ns, view->to_ns), TARE_DEVICE_IDLE);
 	for (uint32_t row = 0; row < sweep->gap_rows; row++)
-		sweep_end_gap(sweep, row, to_ns);
+		if (sweep->gap[row].in_row)
+			sweep_end_gap(sweep, row, to_ns);
 	sweep->in_gap = false;
 	sweep->now_ns = to_ns;
 	sweep->edge_residual_ns = 0;
@@ -203,6 +204,8 @@ static int begin(struct sweep *sweep, const struct ledger_hosts *hosts)
 	sweep->stop_ns = tare_later_ns(tare_later_ns(view->to_ns, reach_ns), 1);
 	sweep->last_category = -2;
 	sweep->attended_until_ns = INT64_MIN;
+	sweep->parts_mark_ns = sweep_mark_ns(sweep, 0);
+	sweep->matrix_mark_ns = sweep_mark_ns(sweep, 0);
 	for (size_t i = 0; i < TARE_EFFECTS; i++)
 		sweep->ends_ns[i] = INT64_MIN;
 	sweep->cause = ledger_walk_new(hosts);

@@ -25,6 +25,7 @@ struct sweep {
 	int64_t *queue_end_ns; // of commands of a queue that have begun
 	const struct ledger_rows *rows;
 	size_t parts_mark, matrix_mark, near_mark; // the next, for each group of figures
+	int64_t parts_mark_ns, matrix_mark_ns;     // when it is
 	struct tare_ledger sum;                    // of the view so far, whatever the rows
 	// the same for its matrix, so that a thread's states lie side by side
 	int64_t matrix_ns[TARE_DEVICE_STATES][TARE_HOST_STATES];
@@ -77,15 +78,19 @@ static inline int64_t sweep_mark_ns(const struct sweep *sweep, size_t next)
 // Both take the marks that are due at a time and return until when no other comes.
 static inline int64_t sweep_pass_parts(struct sweep *sweep, int64_t at_ns)
 {
-	if (sweep_mark_ns(sweep, sweep->parts_mark) <= at_ns)
+	if (sweep->parts_mark_ns <= at_ns) {
 		sweep_take_parts(sweep, at_ns);
-	return sweep_mark_ns(sweep, sweep->parts_mark);
+		sweep->parts_mark_ns = sweep_mark_ns(sweep, sweep->parts_mark);
+	}
+	return sweep->parts_mark_ns;
 }
 static inline int64_t sweep_pass_matrix(struct sweep *sweep, int64_t at_ns)
 {
-	if (sweep_mark_ns(sweep, sweep->matrix_mark) <= at_ns)
+	if (sweep->matrix_mark_ns <= at_ns) {
 		sweep_take_matrix(sweep, at_ns);
-	return sweep_mark_ns(sweep, sweep->matrix_mark);
+		sweep->matrix_mark_ns = sweep_mark_ns(sweep, sweep->matrix_mark);
+	}
+	return sweep->matrix_mark_ns;
 }
 // All marks that are left.
 void sweep_pass_all(struct sweep *sweep);

@@ -29,6 +29,10 @@ static bool ends_with_start(const struct ledger_working_gaps *gaps, int64_t to_n
 // Returns 0 or -ENOMEM.
 static int find_kind(struct ledger_working_gaps *gaps, uint32_t bits, uint16_t *kind)
 {
+	if (gaps->last_kind < gaps->kind_count && gaps->kinds[gaps->last_kind] == bits) {
+		*kind = (uint16_t)gaps->last_kind;
+		return 0;
+	}
 	uint32_t found = tare_id_map_find(&gaps->kind_of, bits);
 	if (found == TARE_ID_ABSENT && gaps->kind_count < LEDGER_GAP_KINDS) {
 		uint32_t *added = TARE_ROOM_FOR(gaps->kinds, gaps->kind_room, gaps->kind_count);
@@ -38,6 +42,7 @@ static int find_kind(struct ledger_working_gaps *gaps, uint32_t bits, uint16_t *
 		*added = bits;
 		gaps->kind_count++;
 	}
+	gaps->last_kind = found;
 	*kind = (uint16_t)(found == TARE_ID_ABSENT ? LEDGER_GAP_KINDS : found);
 	return 0;
 }

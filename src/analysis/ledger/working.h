@@ -58,6 +58,7 @@ struct ledger_working_gaps {
 	uint32_t *kinds; // bits, as there are few that differ; fewer than LEDGER_GAP_KINDS
 	size_t kind_count, kind_room;
 	struct tare_id_map kind_of;
+	uint32_t last_kind;    // the one that was looked for last
 	uint32_t *first_parts; // of the gaps of each block
 	size_t block_count, block_room;
 	struct ledger_wide_gap *wide;

@@ -103,9 +103,9 @@ static uint8_t api_of(const struct loading *l, uint32_t command)
 static void remember(struct loading *l, const struct tare_trace_command *c, uint32_t index)
 {
 	uint8_t flags = tare_trace_record_flags(c->head);
-	uint64_t identity = (uint64_t)tare_trace_track(c->head) << 32 | c->number;
+	uint64_t identity = loading_identity(tare_trace_track(c->head), c->number);
 
-	if (!(flags & TARE_COMMAND_NO_TIMES) && !tare_id_map_put(&l->pending, identity, index))
+	if (!(flags & TARE_COMMAND_NO_TIMES) && !loading_put_pending(&l->pending, identity, index))
 		loading_fail(l, ENOMEM, "commands");
 	bool sampled = (flags & TARE_COMMAND_NOT_SAMPLED) != TARE_COMMAND_NOT_SAMPLED;
 	if (sampled && flags & TARE_COMMAND_OWN_EVENT) {

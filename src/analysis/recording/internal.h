@@ -93,6 +93,15 @@ struct load_alike {
 	bool event;
 };
 
+// Commands whose times are to come, by (track, number): those of late where their numbers say, the
+// others in a map.
+enum { LOADING_NEAR = 1 << 10 };
+struct load_pending {
+	uint64_t near_key[LOADING_NEAR]; // 0: free
+	uint32_t near[LOADING_NEAR];
+	struct tare_id_map far;
+};
+
 struct loading {
 	struct tare_recording *recording;
 	struct load_commands *commands; // NULL: there was none
@@ -155,7 +164,7 @@ struct loading {
 	struct load_last last_queue, last_function, last_shape, last_stack;
 	struct load_last last_tracks[LOADING_TRACKS]; // by their lowest bits
 	struct load_alike alike[LOADING_RECENT];
-	struct tare_id_map pending;    // commands without times, by track and number
+	struct load_pending pending;
 	struct tare_id_map event_of;   // the latest command of an event handle
 	struct tare_id_map stack_of;   // by id
 	struct tare_id_map script_of;  // by frame
@@ -219,6 +228,48 @@ static inline bool loading_may_add(const struct loading *l, size_t count)
 }
 
 #define LOADING_NO_COMMAND 0x7fffffff // of an event that is no command's
+
+// ---- commands without times
+
+static inline uint64_t loading_identity(uint32_t track, uint32_t number)
+{
+	return (uint64_t)track << 32 | number;
+}
+static inline size_t loading_near(uint64_t identity)
+{
+	return (uint32_t)(identity + (identity >> 32) * 257) % LOADING_NEAR;
+}
+// Of a command whose number is not 0. Replaces an earlier one. False when there is no memory.
+static inline bool loading_put_pending(struct load_pending *pending, uint64_t identity,
+                                       uint32_t index)
+{
+	size_t at = loading_near(identity);
+
+	if (pending->near_key[at] && pending->near_key[at] != identity)
+		return tare_id_map_put(&pending->far, identity, index);
+	if (pending->far.count)
+		tare_id_map_take(&pending->far, identity);
+	pending->near_key[at] = identity;
+	pending->near[at] = index;
+	return true;
+}
+static inline uint32_t loading_find_pending(const struct load_pending *pending, uint64_t identity)
+{
+	size_t at = loading_near(identity);
+
+	return pending->near_key[at] == identity ? pending->near[at]
+	                                         : tare_id_map_find(&pending->far, identity);
+}
+// The same, and forgets it.
+static inline uint32_t loading_take_pending(struct load_pending *pending, uint64_t identity)
+{
+	size_t at = loading_near(identity);
+
+	if (pending->near_key[at] != identity)
+		return tare_id_map_take(&pending->far, identity);
+	pending->near_key[at] = 0;
+	return pending->near[at];
+}
 
 // ---- define.c: definitions
 

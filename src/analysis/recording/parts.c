@@ -41,9 +41,9 @@ static uint32_t device_of_part(const struct loading *l, uint32_t root,
 int loading_part(struct loading *l, const struct tare_trace_part *p)
 {
 	struct tare_recording *r = l->recording;
-	uint64_t identity = (uint64_t)p->command_track << 32 | p->command_number;
+	uint64_t identity = loading_identity(p->command_track, p->command_number);
 	uint32_t index = p->execution ? loading_run_of(l, identity, p->execution)
-	                              : tare_id_map_find(&l->pending, identity);
+	                              : loading_find_pending(&l->pending, identity);
 	uint32_t queue = index < r->command_count ? TARE_COMMAND(r, index)->queue : TARE_NO_INDEX;
 	uint32_t root = queue < r->queue_count ? r->queues[queue].device : TARE_NO_INDEX;
 	struct tare_recorded_part *part;

@@ -217,10 +217,10 @@ static void read_early(struct loading *l)
 
 static void forget_process(struct loading *l)
 {
-	struct tare_id_map *maps[] = { &l->object_at,   &l->queue_of,  &l->shape_of,
-		                       &l->function_of, &l->kernel_of, &l->fact_of,
-		                       &l->track_of,    &l->pending,   &l->event_of,
-		                       &l->stack_of,    &l->script_of, &l->part_of,
+	struct tare_id_map *maps[] = { &l->object_at,   &l->queue_of,    &l->shape_of,
+		                       &l->function_of, &l->kernel_of,   &l->fact_of,
+		                       &l->track_of,    &l->pending.far, &l->event_of,
+		                       &l->stack_of,    &l->script_of,   &l->part_of,
 		                       &l->contents_of, &l->counted_of };
 
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
@@ -234,6 +234,7 @@ static void forget_process(struct loading *l)
 	l->last_queue = l->last_function = l->last_shape = l->last_stack = (struct load_last){ 0 };
 	memset(l->last_tracks, 0, sizeof l->last_tracks);
 	memset(l->alike, 0, sizeof l->alike);
+	memset(l->pending.near_key, 0, sizeof l->pending.near_key);
 	loading_forget_ticks(l);
 	loading_forget_phases(l);
 	loading_forget_lists(l);

@@ -103,7 +103,7 @@ static void put_active(struct loading *l, uint32_t index, int64_t active_ns)
 int loading_times(struct loading *l, const struct tare_trace_times *t)
 {
 	struct tare_recording *r = l->recording;
-	uint64_t identity = (uint64_t)t->command_track << 32 | t->command_number;
+	uint64_t identity = loading_identity(t->command_track, t->command_number);
 	bool node = tare_trace_detail(t->head) == TARE_TIMES_OF_NODE;
 	uint32_t index =
 	    !node && t->execution ? loading_run_of(l, identity, t->execution) : TARE_NO_RUN;
@@ -117,8 +117,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		if (index == TARE_NO_INDEX)
 			return l->status;
 	} else if (!run)
-		index = t->execution ? tare_id_map_find(&l->pending, identity)
-		                     : tare_id_map_take(&l->pending, identity);
+		index = t->execution ? loading_find_pending(&l->pending, identity)
+		                     : loading_take_pending(&l->pending, identity);
 	if (index == TARE_ID_ABSENT &&
 	    loading_keep_early(l, t->execution, &(union tare_trace_record){ .times = *t }))
 		return l->status;
@@ -165,8 +165,8 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 
 int loading_untimed(struct loading *l, const struct tare_trace_untimed_record *u)
 {
-	uint64_t identity = (uint64_t)u->command_track << 32 | u->command_number;
-	uint32_t index = tare_id_map_take(&l->pending, identity);
+	uint64_t identity = loading_identity(u->command_track, u->command_number);
+	uint32_t index = loading_take_pending(&l->pending, identity);
 	uint8_t why = tare_trace_detail(u->head) <= TARE_UNTIMED_NOT_ASKED
 	                  ? (uint8_t)tare_trace_detail(u->head)
 	                  : TARE_UNTIMED_UNUSABLE;

@@ -67,6 +67,8 @@ struct tables_context {
 	// negative: it was not summed up yet
 	int64_t *kernel_ns;
 	double median_run_ns, median_call_ns; // tables_medians
+	// of each queue, how long after its call a command starts, the median; NaN: there is none
+	double *latency_ns;
 };
 
 // Which commands are another API's, within the call of a command that is the same work (twice.c):
@@ -122,9 +124,9 @@ static inline bool tables_is_kernel(const struct tare_recorded_command *command)
 {
 	return tare_command_effect(command) == TARE_EFFECT_KERNEL;
 }
-static inline bool tables_is_transfer(const struct tare_recorded_command *command)
+static inline bool tables_transfers_kind(uint8_t kind)
 {
-	switch (command->kind) {
+	switch (kind) {
 	case TARE_KIND_WRITE:
 	case TARE_KIND_READ:
 	case TARE_KIND_COPY:
@@ -136,6 +138,10 @@ static inline bool tables_is_transfer(const struct tare_recorded_command *comman
 	default:
 		return false;
 	}
+}
+static inline bool tables_is_transfer(const struct tare_recorded_command *command)
+{
+	return tables_transfers_kind(command->kind);
 }
 
 // The first part of the view that ends after a time; span_count: none. Where the view goes to the
@@ -189,6 +195,13 @@ static inline bool tables_has_command(const struct tables_context *context,
 	    !context->kernel_in[command->object < kernels ? command->object : kernels])
 		return false;
 	return tables_has_command_of_any_name(context, command);
+}
+// Whether a queue of the view has a command.
+static inline bool tables_is_queued(const struct tables_context *context,
+                                    const struct tare_recorded_command *command)
+{
+	return command->queue < context->recording->queue_count &&
+	       !tare_command_only_executes(command) && tables_has_command(context, command);
 }
 bool tables_has_call(const struct tables_context *context, const struct tare_recorded_call *call);
 

@@ -2,7 +2,6 @@
 // Queues: how busy, how deep, how long until a command starts, and what their gaps were. The
 // commands of most queues start and end in the order in which they were enqueued: one walk over all
 // of them is enough. Those of the others are sorted.
-#include "analysis/core/lengths.h"
 #include "analysis/recording/intervals.h"
 #include "analysis/tables/internal.h"
 
@@ -38,7 +37,6 @@ struct queue {
 	uint64_t begun;
 	int64_t first_ns;
 	double command_ns;
-	struct tare_lengths latencies;
 };
 
 struct gathering {
@@ -51,12 +49,6 @@ struct gathering {
 	size_t *count; // of the spans filled in
 	struct tables_span *spans;
 };
-
-static bool is_listed(const struct gathering *g, const struct tare_recorded_command *command)
-{
-	return command->queue < g->context->recording->queue_count &&
-	       !tare_command_only_executes(command) && tables_has_command(g->context, command);
-}
 
 // A device's clock may put an end before the enqueue by its residual.
 static int64_t end_of(const struct tare_recorded_command *command, const struct tables_span *span)
@@ -181,10 +173,7 @@ static int add_command(const struct gathering *g, const struct tare_recorded_com
 	if (ends->count > queue->row->max_depth)
 		queue->row->max_depth = ends->count;
 	queue->command_ns += (double)tables_inside_ns(g->context, enter_ns, end_ns);
-	return command->flags & TARE_COMMAND_BLOCKING
-	           ? 0
-	           : tare_lengths_add(&queue->latencies,
-	                              tables_length(command->exit_ns, span->from));
+	return 0;
 }
 
 static void tell_depth(const struct gathering *g, struct queue *queue, int64_t last_ns)
@@ -200,7 +189,7 @@ static int walk_along(struct gathering *g)
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
-		if (!is_listed(g, command) || !tables_timed(command, &span) ||
+		if (!tables_is_queued(g->context, command) || !tables_timed(command, &span) ||
 		    g->queues[command->queue].sorted)
 			continue;
 		if (add_command(g, command, &span))
@@ -212,9 +201,8 @@ static int walk_along(struct gathering *g)
 			continue;
 		end_busy(queue);
 		tell_depth(g, queue, queue->ends.last_ns);
-		if (queue->latencies.count)
-			queue->row->median_latency_ns =
-			    llround(tare_lengths_quantile(&queue->latencies, 0.5));
+		if (!isnan(g->context->latency_ns[i]))
+			queue->row->median_latency_ns = llround(g->context->latency_ns[i]);
 	}
 	return 0;
 }
@@ -235,7 +223,7 @@ static void gather(struct gathering *g, enum what what)
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span, *to;
-		if (!is_listed(g, command) || !g->queues[command->queue].sorted ||
+		if (!tables_is_queued(g->context, command) || !g->queues[command->queue].sorted ||
 		    !tables_timed(command, &span))
 			continue;
 		to = &g->spans[g->first[command->queue] + g->count[command->queue]++];
@@ -265,7 +253,6 @@ static void keep_latencies(struct gathering *g, size_t queue)
 static void begin_again(struct gathering *g, size_t index)
 {
 	struct queue *queue = &g->queues[index];
-	tare_lengths_free(&queue->latencies);
 	free(queue->ends.at);
 	memset(queue->row->gap_causes_ns, 0, sizeof queue->row->gap_causes_ns);
 	queue->row->busy_ns = queue->row->gaps_ns = 0;
@@ -294,7 +281,7 @@ static int find_depths(struct gathering *g)
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t index = command->queue;
 		struct tables_span span;
-		if (!is_listed(g, command) || !g->queues[index].sorted ||
+		if (!tables_is_queued(g->context, command) || !g->queues[index].sorted ||
 		    !tables_timed(command, &span))
 			continue;
 		struct queue *queue = &g->queues[index];
@@ -379,7 +366,7 @@ static void count_commands(struct gathering *g)
 	for (size_t i = 0; i < recording->command_count; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span;
-		if (!is_listed(g, command))
+		if (!tables_is_queued(g->context, command))
 			continue;
 		g->rows[command->queue].commands++;
 		g->rows[command->queue].timed += tables_timed(command, &span);
@@ -405,7 +392,6 @@ static int open_queues(struct gathering *g)
 static void close_queues(struct gathering *g)
 {
 	for (size_t i = 0; g->queues && i < g->context->recording->queue_count; i++) {
-		tare_lengths_free(&g->queues[i].latencies);
 		free(g->queues[i].ends.at);
 	}
 	free(g->queues);

@@ -211,30 +211,65 @@ static void sum_commands(const struct tables_context *context, struct tables_pac
 	pace->outside_after_ns = tables_length(summary->working_to_ns, view->to_ns);
 }
 
-// Medians, because a few calls that compile a kernel would make any mean long: of the times on the
-// device, and of the calls.
-static int find_medians(struct tables_context *context, bool kernels)
+// What medians are of.
+struct lengths {
+	struct tare_lengths runs, calls;
+	struct tare_lengths *latencies; // by queue
+};
+
+// How long it took to start is of its queue, whatever kind it is; a call that blocks waits for it.
+static int add_latency(const struct tables_context *context, struct lengths *lengths,
+                       const struct tare_recorded_command *command, const struct tables_span *span)
+{
+	return command->flags & TARE_COMMAND_BLOCKING || !tables_is_queued(context, command)
+	           ? 0
+	           : tare_lengths_add(&lengths->latencies[command->queue],
+	                              tables_length(command->exit_ns, span->from));
+}
+
+static int add_lengths(const struct tables_context *context, bool kernels, struct lengths *lengths)
 {
 	const struct tare_recording *recording = context->recording;
-	struct tare_lengths runs = { 0 }, calls = { 0 };
 	int code = 0;
 	for (size_t i = 0; i < recording->command_count && code == 0; i++) {
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		struct tables_span span = { 0, 0 };
 		bool timed = tables_timed(command, &span);
+		if (timed)
+			code = add_latency(context, lengths, command, &span);
 		if (!tables_has_command_of_any_name(context, command) ||
 		    (kernels && !tables_is_kernel(command)))
 			continue;
-		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE)
-			code = tare_lengths_add(&runs, span.to - span.from);
+		if (timed && tare_command_effect(command) != TARE_EFFECT_NONE && code == 0)
+			code = tare_lengths_add(&lengths->runs, span.to - span.from);
 		if (is_launch(command) && code == 0)
-			code =
-			    tare_lengths_add(&calls, issue_time(recording, command, timed, &span));
+			code = tare_lengths_add(&lengths->calls,
+			                        issue_time(recording, command, timed, &span));
 	}
-	context->median_run_ns = runs.count > 0 ? tare_lengths_quantile(&runs, 0.5) : NAN;
-	context->median_call_ns = calls.count > 0 ? tare_lengths_quantile(&calls, 0.5) : NAN;
-	tare_lengths_free(&runs);
-	tare_lengths_free(&calls);
+	return code;
+}
+
+static double median_of(struct tare_lengths *lengths)
+{
+	return lengths->count > 0 ? tare_lengths_quantile(lengths, 0.5) : NAN;
+}
+
+// Medians, because a few calls that compile a kernel would make any mean long: of the times on the
+// device, of the calls, and of the queues' latencies.
+static int find_medians(struct tables_context *context, bool kernels)
+{
+	size_t queues = context->recording->queue_count;
+	struct lengths lengths = { .latencies = calloc(queues + 1, sizeof *lengths.latencies) };
+	int code = lengths.latencies ? add_lengths(context, kernels, &lengths) : -ENOMEM;
+	context->median_run_ns = median_of(&lengths.runs);
+	context->median_call_ns = median_of(&lengths.calls);
+	tare_lengths_free(&lengths.runs);
+	tare_lengths_free(&lengths.calls);
+	for (size_t i = 0; i < queues && lengths.latencies; i++) {
+		context->latency_ns[i] = median_of(&lengths.latencies[i]);
+		tare_lengths_free(&lengths.latencies[i]);
+	}
+	free(lengths.latencies);
 	return code;
 }
 

@@ -133,6 +133,7 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		.device_in = malloc((recording->device_count + 1) * sizeof(bool)),
 		.kernel_in = malloc((recording->kernel_count + 1) * sizeof(bool)),
 		.kernel_ns = malloc((recording->device_count + 1) * sizeof(int64_t)),
+		.latency_ns = malloc((recording->queue_count + 1) * sizeof(double)),
 		.device_of = malloc((recording->queue_count + 1) * sizeof(uint32_t)),
 		.name_of =
 		    number_equals(recording->kernels, recording->kernel_count, compare_names),
@@ -140,7 +141,8 @@ int tables_context_open(const struct tare_recording *recording, const struct tar
 		    number_equals(recording->shapes, recording->shape_count, compare_shapes),
 	};
 	if (!context->process_in || !context->device_in || !context->kernel_in ||
-	    !context->device_of || !context->name_of || !context->shape_of || !context->kernel_ns)
+	    !context->latency_ns || !context->device_of || !context->name_of ||
+	    !context->shape_of || !context->kernel_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i <= recording->device_count; i++)
 		context->kernel_ns[i] = -1;
@@ -161,6 +163,7 @@ void tables_context_close(struct tables_context *context)
 	free(context->device_in);
 	free(context->kernel_in);
 	free(context->kernel_ns);
+	free(context->latency_ns);
 	free(context->device_of);
 	free(context->name_of);
 	free(context->shape_of);

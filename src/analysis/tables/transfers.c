@@ -170,6 +170,8 @@ static int count_rows(struct gathering *g)
 {
 	const struct tare_recording *recording = g->context->recording;
 	for (size_t i = 0; i < recording->command_count; i++) {
+		if (!tables_transfers_kind(tare_command_kind_at(&recording->commands, i)))
+			continue;
 		const struct tare_recorded_command *command = TARE_COMMAND(recording, i);
 		uint32_t number, known = (uint32_t)g->rows.count;
 		if (!is_listed(g, i, command))
