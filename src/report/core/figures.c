@@ -138,6 +138,15 @@ const char *tare_report_percent_number(double share, char buffer[RUN_TEXT])
 	return write_share(share, "", buffer);
 }
 
+const char *tare_report_points(double percent, char *buffer, size_t size)
+{
+	if (percent > 0 && percent < 0.1)
+		snprintf(buffer, size, "<0.1 %%");
+	else
+		snprintf(buffer, size, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+	return buffer;
+}
+
 const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT])
 {
 	char digits[24];

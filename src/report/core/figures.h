@@ -32,6 +32,8 @@ const char *tare_report_time(double ns, struct tare_report_unit unit, char buffe
 const char *tare_report_percent(double share, char buffer[RUN_TEXT]);
 // The same without the sign, for columns whose title has it.
 const char *tare_report_percent_number(double share, char buffer[RUN_TEXT]);
+// Of a hundred: "61 %", "9.1 %", "<0.1 %" for a little.
+const char *tare_report_points(double percent, char *buffer, size_t size);
 // "81,204"
 const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT]);
 // "55.6" GB/s (10^9), "–" for NaN.
