@@ -58,7 +58,7 @@ const isNothing = (value) => value === null || value === undefined || value === 
 
 const tableDeclarations = () => JSON.parse(document.getElementById('tables').textContent);
 
-const declaredTable = (id) => tableDeclarations().find((table) => table.id === id);
+const declarationOf = (id) => tableDeclarations().find((table) => table.id === id);
 
 // ---- tables of results
 
