@@ -182,25 +182,6 @@ bool tare_report_several_devices(const struct tare_report *run)
 	return devices > 1;
 }
 
-void tare_report_device_column(struct tare_text_table *table, const struct tare_report *run)
-{
-	if (tare_report_several_devices(run))
-		tare_text_column(table, "dev.", TARE_COLUMN_RIGHT);
-}
-
-void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
-                             uint32_t device)
-{
-	uint32_t number = tare_report_device_number(run->recording, device);
-
-	if (!tare_report_several_devices(run))
-		return;
-	if (number == TARE_NO_INDEX)
-		tare_text_cell(table, "?");
-	else
-		tare_text_cell(table, "#%" PRIu32, number);
-}
-
 // ---- parts of a whole
 
 const char *tare_report_part(int64_t ns, int64_t whole_ns, char buffer[RUN_TEXT])

@@ -54,9 +54,6 @@ const char *tare_report_plural(uint64_t count);
 // Whether the report is about several devices, so that rows must name theirs: in a column of their
 // numbers, "#1".
 bool tare_report_several_devices(const struct tare_report *run);
-void tare_report_device_column(struct tare_text_table *table, const struct tare_report *run);
-void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
-                             uint32_t device);
 
 // Whether there is an estimate, and what a remark about a table in which there is one says of it.
 bool tare_report_is_estimated(const struct tare_estimate *estimate);
