@@ -243,9 +243,13 @@ TARE_ROWS(blocks, "cuda_blocks", "Blocks of a CUDA kernel", "a block",
 TARE_ROWS(lines, "cuda_lines", "Lines of a CUDA kernel", "a line", KERNEL->line_count,
           KERNEL->lines);
 
+// A test builds it with a line more.
+#ifndef TARE_CUDA_COLUMNS
+#define TARE_CUDA_COLUMNS "blocks/cuda/report/tables/instructions.def"
+#endif
 #define ROW struct tare_stall_counts
 #define TABLE instructions
-#define COLUMNS "blocks/cuda/report/tables/instructions.def"
+#define COLUMNS TARE_CUDA_COLUMNS
 #include "table/declare.h"
 TARE_TABLE(, tare_sampled_instructions_table, "cuda_instructions", "Instructions of a CUDA kernel",
            "an instruction", NULL, struct tare_sampled_row, kernel, KERNEL->count,
