@@ -58,6 +58,8 @@ const isNothing = (value) => value === null || value === undefined || value === 
 
 const tableDeclarations = () => JSON.parse(document.getElementById('tables').textContent);
 
+const declarationOf = (id) => tableDeclarations().find((table) => table.id === id);
+
 // ---- tables of results
 
 const NO_FIGURE = { not_measured: 'n/a', wrong_data: 'WRONG DATA' };

@@ -37,7 +37,7 @@ function kernelTable(run) {
 		name: { title: 'kernel', header: true, value: (kernel) => kernel.name, show: (kernel) => kernelLink(kernel, numbers.get(kernel)) },
 		total_ns: { title: 'total', unit: unit.unit, numeric: true, value: (kernel) => kernel.total_ns, show: (kernel) => significant(kernel.total_ns / unit.ns) },
 	};
-	const columns = tableDeclarations().find((table) => table.id === 'kernels').columns.filter((column) => isShown(run, column))
+	const columns = declarationOf('kernels').columns.filter((column) => isShown(run, column))
 		.map(kernelColumn)
 		.map((column) => ({ ...column, ...own[column.id] }));
 	const bars = columns.findIndex((column) => column.id === 'time_idle') + 1;
@@ -65,7 +65,7 @@ function counterTable(run, kernel) {
 }
 
 function limitTable(kernel) {
-	const { of: { columns } } = tableDeclarations().find((table) => table.id === 'kernels').columns.find((column) => column.id === 'verdict_limits');
+	const { of: { columns } } = declarationOf('kernels').columns.find((column) => column.id === 'verdict_limits');
 	const [first, ...others] = columns.map(declaredColumn);
 	return h('details', { class: 'figures' }, h('summary', {}, 'How near each limit was'),
 		sortableTable(`Limits of ${shortenName(kernel.name, 80)}`, [{ ...first, header: true }, ...others], kernel.verdict.limits));

@@ -52,7 +52,7 @@ function timelineSums(all) {
 	const value = (pick) => ({ show: (series) => trackValue(series, pick(series)) });
 	const own = { title: { header: true }, mean: value((series) => series.mean), peak: value((series) => series.peak), at_work: { show: (series) => shareOf(100 * series.at_work) },
 		at_limit: { show: (series) => (isKnown(series.at_limit) ? shareOf(100 * series.at_limit) : notAvailable('its maximum is not known')) } };
-	return sortableTable('The device over time', tableDeclarations().find((table) => table.id === 'series').columns.filter((column) => column.on_page)
+	return sortableTable('The device over time', declarationOf('series').columns.filter((column) => column.on_page)
 		.map((column) => ({ ...declaredColumn(column), ...own[column.id] })), all);
 }
 

@@ -46,7 +46,7 @@ function runColumn(column, run) {
 
 // A declared table: {declaration, columns}, what a row is about first, then buttons that lead to the timeline.
 function declaredTable(id, run, jumps) {
-	const declaration = tableDeclarations().find((table) => table.id === id);
+	const declaration = declarationOf(id);
 	const [first, ...others] = declaredColumns(declaration, run, run[id]).map((column) => runColumn(column, run));
 	return { declaration, columns: [{ ...first, header: true, numeric: false }, ...(jumps ? [jumpColumn(jumps)] : []), ...others] };
 }

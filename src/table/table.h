@@ -90,6 +90,12 @@ static inline struct tare_cell_value tare_named(const char *text)
 	return tare_string(text && text[0] ? text : NULL);
 }
 
+// Absent when it is 0.
+static inline struct tare_cell_value tare_not_zero(uint64_t value, enum tare_cell_absence why)
+{
+	return value ? tare_unsigned(value) : tare_absent(why);
+}
+
 static inline struct tare_cell_value tare_truth(bool value)
 {
 	return (struct tare_cell_value){ .is = TARE_IS_TRUTH, .truth = value };

@@ -132,6 +132,18 @@ def _takes_null(schema, part):
     return "null" in part.get("type", []) or any(_takes_null(schema, one) for one in part.get("oneOf", []))
 
 
+def _alternatives(schema, part):
+    """What a part of the schema can be, its references followed."""
+    if "$ref" in part:
+        return _alternatives(schema, schema["$defs"][part["$ref"].rsplit("/", 1)[1]])
+    return [found for one in part["oneOf"] for found in _alternatives(schema, one)] if "oneOf" in part else [part]
+
+
+def _types(schema, part):
+    found = [one.get("type", []) for one in _alternatives(schema, part)]
+    return {name for names in found for name in ([names] if isinstance(names, str) else names)} - {"null"}
+
+
 def _differences(schema, fields, part, place):
     """Where the schema and the list of fields by which tare writes and reads say different things."""
     keys = [field["key"] for field in fields if field["key"]]
@@ -146,6 +158,12 @@ def _differences(schema, fields, part, place):
             yield f"{here}: required in one of both only"
         if field["words"] and not set(field["words"]) <= set(properties[key].get("enum", [properties[key].get("const")])):
             yield f"{here}: {field['words']}"
+        if field["type"] and _types(schema, properties[key]) - {field["type"]}:
+            yield f"{here}: {field['type']} is {_types(schema, properties[key])} in the schema"
+        if field["type"] == "integer" and (field["least"] or field["most"]):
+            for one in _alternatives(schema, properties[key]):
+                if one.get("minimum", field["least"]) < field["least"] or one.get("maximum", field["most"]) > field["most"]:
+                    yield f"{here}: the schema takes what a reader does not"
         if field["null"] and not field["left_out"] and not _takes_null(schema, properties[key]) and \
                 (place, key) not in READ_AS_NULL:
             yield f"{here}: null is not in the schema"
@@ -158,14 +176,21 @@ READ_AS_NULL = {(".device.engines", "title"), (".devices.engines", "title"), (".
                 (".device.kernels", "kernels"), (".devices.kernels", "kernels"), (".telemetry", "absent"), ("", "cells")}
 
 
+def _with_less(fields):
+    """The fields as a reader would have them who takes nothing but 5 as a whole number."""
+    return [{**field, **({"least": 5, "most": 5} if field["type"] == "integer" else {}), "of": field["of"] and _with_less(field["of"])}
+            for field in fields]
+
+
 def test_the_schema_has_the_fields_by_which_tare_writes_and_reads(written):
     schema = validate.load(validate.SCHEMA)
     fields = json.loads(written["fields"].read_text())
     assert len(fields) > 15 and not list(_differences(schema, fields, schema, ""))
-    # It can fail: a field more, one less, another word.
+    # It can fail: a field more, one less, another word, another type, a reader that takes less.
     more = [*fields, {**fields[0], "key": "surprise"}]
     less = [field for field in fields if field["key"] != "host"]
-    for broken in (more, less, [{**field, "left_out": True} for field in fields]):
+    for broken in (more, less, [{**field, "left_out": True} for field in fields],
+                   [{**field, "type": "boolean"} if field["type"] == "string" else field for field in fields], _with_less(fields)):
         assert list(_differences(schema, broken, schema, ""))
 
 

@@ -14,13 +14,13 @@ import subprocess
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-PROGRAM = os.environ.get("TARE_BLOCKS_FIXTURE")
+PROGRAM, ONE_MORE = os.environ.get("TARE_BLOCKS_FIXTURE"), os.environ.get("TARE_BLOCKS_ONE_MORE")
 
 
-def fixture(*arguments):
-    if not PROGRAM:
+def fixture(*arguments, program=PROGRAM):
+    if not program:
         pytest.skip("TARE_BLOCKS_FIXTURE does not name the program")
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, check=True, timeout=60,
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, check=True, timeout=60,
                           env={**os.environ, "LC_ALL": "C.UTF-8"}).stdout.decode("utf-8")
 
 
@@ -87,3 +87,14 @@ def test_the_page_has_the_cells_of_the_text():
     assert len(blocks) == 4 and [table for table in tables if table[0][0] == "class"]
     lines = [line.split() for line in text.splitlines()]
     assert all(" ".join(row).split() in lines for row in blocks)
+
+
+def test_one_line_more_is_a_column_of_the_text_the_json_and_the_csv():
+    text, table = (fixture("sampled", how, 160, program=ONE_MORE) for how in ("text", "csv"))
+    kernel = json.loads(fixture("sampled", "json", program=ONE_MORE))["cuda"]["kernels"][0]
+    waiting = {row["pc"]: row["waiting"] for row in kernel["instructions"]}
+    assert waiting == {row["pc"]: row["samples"] - row["stalls"].get("selected", 0) for row in kernel["instructions"]} and any(waiting.values())
+    found = [row for row in csv.DictReader(table.splitlines()) if row["kernel"] == kernel["name"] and row["samples"] != "0"]
+    assert {int(row["pc"]): int(row["waiting"]) for row in found} == waiting
+    assert next(line for line in text.splitlines() if line.endswith(" waiting")).split()[0] == "pc"
+    assert "waiting" not in rows("sampled")[0]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What counters said of the chosen kernels, out of the second run.
 #include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/refused.h"
 
 #include "analysis/hotspots/roles.h"
 

@@ -3,7 +3,6 @@
 // and tells which kernels matter, the second was counted.
 #pragma once
 #include "analysis/hotspots/counted.h"
-#include "analysis/hotspots/refused.h"
 #include "analysis/tables/tables.h"
 
 struct tare_collect_options {
@@ -87,3 +86,6 @@ int tare_collection_add_graphs(const struct tare_recording *recorded,
                                struct tare_collection *collection);
 // Whether a kernel of that name is known to wait for other devices.
 bool tare_collection_waits(const char *name);
+
+// Whether the recorder asks for it: of Level Zero's metrics, or of CUPTI's.
+bool tare_counter_is_asked(enum tare_counter_role role, bool levelzero);

@@ -22,5 +22,3 @@ struct tare_counter_role_row {
 
 // By enum tare_counter_role.
 extern const struct tare_counter_role_row tare_counter_roles[TARE_COUNTER_ROLES];
-// Whether the recorder asks for it: of Level Zero's metrics, or of CUPTI's.
-bool tare_counter_is_asked(enum tare_counter_role role, bool levelzero);

@@ -17,7 +17,6 @@ static const char *const told_apart[] = {
 	NULL,
 };
 
-#define TOLD(value) tare_if((value) != UINT64_MAX, tare_unsigned(value), TARE_NOT_TOLD)
 #define CELL row->cell
 #define COUNTED(of)                                                                                \
 	(CELL->counted ? tare_unsigned(of(&CELL->counted->tally)) : tare_absent(TARE_NOT_MEASURED))

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 160 // of text on it, in columns
+#define WIDTH 112 // of text on it, in columns
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
     "<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
     ":root{color-scheme:light dark}body{font:14px/1.45 system-ui,sans-serif;margin:2em "
     "auto;max-width:70em;padding:0 1em}\n"
-    "table{border-collapse:collapse}td,th{padding:.1em .7em;text-align:right;"
+    "table{border-collapse:collapse;margin:.6em 0}td,th{padding:.1em .7em;text-align:right;"
     "font-variant-numeric:tabular-nums}\n"
     "pre{overflow-x:auto;line-height:1.35}.n,.s{display:inline-block;text-align:right;"
     "opacity:.65}.n{width:4em}.s{width:5em;margin-right:1em}\n"
@@ -111,19 +111,27 @@ static void write_source(const struct tare_blocks_row *row, FILE *file)
 // What a text has, as it is.
 static void write_text(void (*write)(const void *of, FILE *file), const void *of, FILE *file)
 {
-	char *lines = NULL;
+	static const struct tare_text_options options = { .columns = WIDTH };
+	char *lines = NULL, *wrapped = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&lines, &length);
+	struct tare_text text = { .options = &options };
 
 	if (stream) {
 		write(of, stream);
 		fclose(stream);
 	}
+	text.file = lines ? open_memstream(&wrapped, &length) : NULL;
+	if (text.file) {
+		tare_blocks_lines_text(&text, lines);
+		fclose(text.file);
+	}
 	fputs("<pre>", file);
-	if (lines)
-		tare_html_escape(lines, length, file);
+	if (wrapped)
+		tare_html_text(wrapped, file);
 	fputs("</pre>\n", file);
 	free(lines);
+	free(wrapped);
 }
 
 static void tell(const void *row, FILE *file)

@@ -46,14 +46,14 @@ static int make_counted(struct tare_blocks_row *row)
 	return row->order && row->lines && row->loops ? status : -ENOMEM;
 }
 
-static int make_source(const struct tare_blocks_build *build, struct tare_blocks_texts *source)
+static int make_source(const struct tare_blocks_build *build, struct tare_text_list *source)
 {
 	const char *at = build->language == BLOCKS_OPENCL_C ? build->text : NULL;
 	int status = 0;
 
 	while (at && *at && status == 0) {
 		size_t length = strcspn(at, "\n");
-		status = tare_blocks_texts_add(source, at, length);
+		status = tare_text_list_add(source, at, length);
 		at += length + (at[length] == '\n');
 	}
 	return status;
@@ -80,7 +80,7 @@ static int make_row(const struct tare_blocks_document *document,
 static void free_row(struct tare_blocks_row *row)
 {
 	tare_blocks_told_free(&row->told);
-	tare_blocks_texts_free(&row->source);
+	tare_text_list_free(&row->source);
 	free(row->order);
 	free(row->lines);
 	free(row->loops);

@@ -34,8 +34,7 @@ static struct tare_cell_value share_of(uint64_t part, uint64_t whole)
 	return tare_number(whole ? (double)part / (double)whole : 0, TARE_NOT_KNOWN);
 }
 
-#define NOT_ZERO(value) tare_if((value) != 0, tare_unsigned(value), TARE_NOT_KNOWN)
-#define TOLD(value) tare_if((value) != BLOCKS_NOT_TOLD, tare_unsigned(value), TARE_NOT_TOLD)
+#define NOT_ZERO(value) tare_not_zero(value, TARE_NOT_KNOWN)
 #define KNOWN_LINE(line) NOT_ZERO(line)
 
 // The file as the compiler names it; absent: the build's own source.

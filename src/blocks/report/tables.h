@@ -8,6 +8,9 @@
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
+// What a driver says of a kernel.
+#define TOLD(value) tare_if((value) != BLOCKS_NOT_TOLD, tare_unsigned(value), TARE_NOT_TOLD)
+
 // A finding, and the build that its files are of.
 struct tare_blocks_finding_row {
 	const struct tare_blocks_finding *finding;
@@ -29,8 +32,8 @@ struct tare_blocks_row {
 	size_t line_count;
 	struct tare_blocks_loop *loops;
 	size_t loop_count;
-	struct tare_blocks_texts source; // its lines; none: it has none that can be read
-	char why[600];                   // launches were not counted
+	struct tare_text_list source; // its lines; none: it has none that can be read
+	char why[600];                // launches were not counted
 };
 
 // A kernel with a set of build options, and with all of them.
@@ -55,7 +58,7 @@ struct tare_blocks_trial_rows {
 struct tare_blocks_rows {
 	const struct tare_blocks_document *document;
 	uint64_t launches, counted;
-	struct tare_blocks_texts program;
+	struct tare_text_list program;
 	struct tare_blocks_row *kernels; // those that were launched
 	size_t kernel_count;
 	struct tare_blocks_trial_rows trials;

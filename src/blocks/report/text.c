@@ -412,27 +412,6 @@ static int write_rows(struct tare_text *text, const struct tare_blocks_rows *row
 	           : 0;
 }
 
-// Lines that are wider than the terminal go on below, further in.
-static void write_wrapped(struct tare_text *text, const char *lines)
-{
-	while (*lines && !text->failed) {
-		int length = (int)strcspn(lines, "\n"), indent = (int)strspn(lines, " ");
-		char *line = NULL, *clean = NULL;
-		if (asprintf(&line, "%.*s", length, lines) >= 0)
-			clean = tare_text_clean(text, line);
-		text->failed |= !clean;
-		if (clean && tare_text_width(clean) > text->options->columns)
-			tare_text_paragraph(text, TARE_STYLE_PLAIN, "",
-			                    indent ? (size_t)indent + 2 : 0, "%*s%s", indent, "",
-			                    clean + indent);
-		else if (clean)
-			fprintf(text->file, "%s\n", clean);
-		free(line);
-		free(clean);
-		lines += length + (lines[length] == '\n');
-	}
-}
-
 int tare_blocks_text(const struct tare_blocks_document *document,
                      const struct tare_text_options *options, FILE *file)
 {
@@ -451,7 +430,7 @@ int tare_blocks_text(const struct tare_blocks_document *document,
 		text.failed |= fclose(text.file) != 0;
 	text.file = file;
 	if (status == 0 && !text.failed)
-		write_wrapped(&text, lines);
+		tare_blocks_lines_text(&text, lines);
 	free(lines);
 	tare_blocks_rows_free(&rows);
 	return text.failed ? -ENOMEM : status;

@@ -2,6 +2,8 @@
 #include "blocks/report/told.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 int tare_blocks_told_make(const struct tare_blocks_kernel *kernel, struct tare_blocks_told *told)
 {
@@ -85,4 +87,24 @@ void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file)
 		fputs("\n  What to change\n", file);
 	for (uint32_t i = 0; i < told->findings.count; i++)
 		write_finding(&told->findings.at[i], file);
+}
+
+void tare_blocks_lines_text(struct tare_text *text, const char *lines)
+{
+	while (*lines && !text->failed) {
+		int length = (int)strcspn(lines, "\n"), indent = (int)strspn(lines, " ");
+		char *line = NULL, *clean = NULL;
+		if (asprintf(&line, "%.*s", length, lines) >= 0)
+			clean = tare_text_clean(text, line);
+		text->failed |= !clean;
+		if (clean && tare_text_width(clean) > text->options->columns)
+			tare_text_paragraph(text, TARE_STYLE_PLAIN, "",
+			                    indent ? (size_t)indent + 2 : 0, "%*s%s", indent, "",
+			                    clean + indent);
+		else if (clean)
+			fprintf(text->file, "%s\n", clean);
+		free(line);
+		free(clean);
+		lines += length + (lines[length] == '\n');
+	}
 }

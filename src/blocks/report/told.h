@@ -3,6 +3,7 @@
 #pragma once
 #include "blocks/findings/findings.h"
 #include "blocks/profile.h"
+#include "report/terminal/write.h"
 
 #include <stdio.h>
 
@@ -21,3 +22,6 @@ const char *tare_blocks_span_words(const struct tare_blocks_module *module, uint
 
 // Lanes, accesses and findings, as lines of text.
 void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file);
+
+// Writes lines; those that are wider than the terminal go on below, further in.
+void tare_blocks_lines_text(struct tare_text *text, const char *lines);

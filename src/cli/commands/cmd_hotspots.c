@@ -2,6 +2,7 @@
 // tare hotspots: records a program, runs it once more with counters for the kernels that matter,
 // and says what bounds each.
 #include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/refused.h"
 #include "analysis/hotspots/samples.h"
 #include "base/cleanup.h"
 #include "base/units.h"

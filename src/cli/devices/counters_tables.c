@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/devices/counters_tables.h"
 
+#include "analysis/hotspots/collect.h"
 #include "analysis/hotspots/roles.h"
 #include "base/room.h"
 #include "report/core/table_text.h"

@@ -127,6 +127,15 @@ const char *tare_report_percent_number(double share, char buffer[RUN_TEXT])
 	return write_share(share, "", buffer);
 }
 
+const char *tare_report_points(double percent, char *buffer, size_t size)
+{
+	if (percent > 0 && percent < 0.1)
+		snprintf(buffer, size, "<0.1 %%");
+	else
+		snprintf(buffer, size, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+	return buffer;
+}
+
 const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT])
 {
 	char digits[24];
@@ -160,25 +169,6 @@ bool tare_report_several_devices(const struct tare_report *run)
 	for (size_t i = 0; i < run->ledgers->count; i++)
 		devices += run->ledgers->ledgers[i].device != TARE_NO_INDEX;
 	return devices > 1;
-}
-
-void tare_report_device_column(struct tare_text_table *table, const struct tare_report *run)
-{
-	if (tare_report_several_devices(run))
-		tare_text_column(table, "dev.", TARE_COLUMN_RIGHT);
-}
-
-void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
-                             uint32_t device)
-{
-	uint32_t number = tare_report_device_number(run->recording, device);
-
-	if (!tare_report_several_devices(run))
-		return;
-	if (number == TARE_NO_INDEX)
-		tare_text_cell(table, "?");
-	else
-		tare_text_cell(table, "#%" PRIu32, number);
 }
 
 // ---- parts of a whole

@@ -32,6 +32,8 @@ const char *tare_report_time(double ns, struct tare_report_unit unit, char buffe
 const char *tare_report_percent(double share, char buffer[RUN_TEXT]);
 // The same without the sign, for columns whose title has it.
 const char *tare_report_percent_number(double share, char buffer[RUN_TEXT]);
+// Of a hundred: "61 %", "9.1 %", "<0.1 %" for a little.
+const char *tare_report_points(double percent, char *buffer, size_t size);
 // "81,204"
 const char *tare_report_count(uint64_t count, char buffer[RUN_TEXT]);
 // "55.6" GB/s (10^9), "–" for NaN.
@@ -52,9 +54,6 @@ const char *tare_report_plural(uint64_t count);
 // Whether the report is about several devices, so that rows must name theirs: in a column of their
 // numbers, "#1".
 bool tare_report_several_devices(const struct tare_report *run);
-void tare_report_device_column(struct tare_text_table *table, const struct tare_report *run);
-void tare_report_device_cell(struct tare_text_table *table, const struct tare_report *run,
-                             uint32_t device);
 
 // Whether there is an estimate, and what a remark about a table in which there is one says of it.
 bool tare_report_is_estimated(const struct tare_estimate *estimate);

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/core/table_html.h"
 
-#include <string.h>
-
 #define BAR_EM 20.0 // of a whole
-
-void tare_html_escape(const char *text, size_t length, FILE *file)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '&')
-			fputs("&amp;", file);
-		else if (text[i] == '<')
-			fputs("&lt;", file);
-		else if (text[i] == '>')
-			fputs("&gt;", file);
-		else if (text[i] == '"')
-			fputs("&quot;", file);
-		else
-			fputc(text[i], file);
-	}
-}
 
 void tare_html_text(const char *text, FILE *file)
 {
-	tare_html_escape(text, strlen(text), file);
+	for (; *text; text++) {
+		if (*text == '&')
+			fputs("&amp;", file);
+		else if (*text == '<')
+			fputs("&lt;", file);
+		else if (*text == '>')
+			fputs("&gt;", file);
+		else if (*text == '"')
+			fputs("&quot;", file);
+		else
+			fputc(*text, file);
+	}
 }
 
 static bool is_of_text(const struct tare_column *column)

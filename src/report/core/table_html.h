@@ -3,8 +3,7 @@
 #pragma once
 #include "report/core/table_text.h"
 
-// A text with what HTML has a meaning for escaped; `length` bytes of it, or all.
-void tare_html_escape(const char *text, size_t length, FILE *file);
+// A text, in which what HTML has a meaning for is escaped.
 void tare_html_text(const char *text, FILE *file);
 
 // The rows and the columns of a part (its `on`, `rows`, `most` and `keep`, for which the table's

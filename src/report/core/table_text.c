@@ -190,10 +190,7 @@ static void write_number(const struct writing *w, const struct tare_column *colu
 		snprintf(buffer, RUN_TEXT, "%.0f %%", value);
 		break;
 	case TARE_SHOWN_POINTS:
-		if (value > 0 && value < 0.1)
-			snprintf(buffer, RUN_TEXT, "<0.1 %%");
-		else
-			snprintf(buffer, RUN_TEXT, "%.*f %%", value < 9.95 ? 1 : 0, value);
+		tare_report_points(value, buffer, RUN_TEXT);
 		break;
 	case TARE_SHOWN_SHORT:
 		snprintf(buffer, RUN_TEXT, "%s",

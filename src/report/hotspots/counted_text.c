@@ -3,7 +3,7 @@
 #include "report/hotspots/counted_report.h"
 
 #include "base/units.h"
-#include "report/terminal/write.h"
+#include "report/core/table_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 enum unit { COUNT, NS, PERCENT, BYTES, NUMBER };
 
 // In the order of the report.
-static const struct {
+static const struct counted_row {
 	enum tare_counter_role role;
 	enum unit unit;
 	const char *title;
@@ -86,36 +86,72 @@ static const struct {
 	[TARE_COUNTER_REFUSED] = { "n/a (d)", "(d) the driver refused it" },
 };
 
-static void add_row(struct tare_text_table *table, const struct tare_counted_kernel *kernel,
-                    size_t row)
+static const struct tare_counter_value *value_of(const struct tare_cell_text *cell)
 {
-	const struct tare_counter_value *value = &kernel->values[rows[row].role],
-	                                *time = &kernel->values[TARE_COUNTER_DURATION_NS];
-	char mean[TEXT], least[TEXT], most[TEXT];
+	const struct counted_row *row = cell->row;
 
-	if (value->state == TARE_COUNTER_NOT_ASKED)
-		return;
-	tare_text_row(table, TARE_STYLE_PLAIN);
-	tare_text_cell(table, "%s", rows[row].title);
-	if (value->state != TARE_COUNTER_COUNTED) {
-		tare_text_cell(table, "%s", states[value->state].mark);
-		return;
-	}
-	tare_text_cell(table, "%s", figure(rows[row].unit, value->mean, mean));
-	if (rows[row].unit == BYTES && time->state == TARE_COUNTER_COUNTED && time->mean > 0)
-		tare_text_cell(table, "%.4g GB/s", value->mean / time->mean);
-	else
-		tare_text_cell(table, "%s", "");
-	tare_text_cell(table, "%s to %s", figure(rows[row].unit, value->least, least),
-	               figure(rows[row].unit, value->most, most));
-	tare_text_cell(table, "%" PRIu32, value->launches);
+	return &((const struct tare_counted_kernel *)cell->source)->values[row->role];
 }
+
+static bool mean_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_counter_value *value = value_of(cell);
+
+	if (value->state != TARE_COUNTER_COUNTED)
+		snprintf(cell->text, cell->size, "%s", states[value->state].mark);
+	else
+		figure(((const struct counted_row *)cell->row)->unit, value->mean, cell->text);
+	return true;
+}
+
+static bool rate_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_counted_kernel *kernel = cell->source;
+	const struct tare_counter_value *value = value_of(cell),
+	                                *time = &kernel->values[TARE_COUNTER_DURATION_NS];
+
+	if (((const struct counted_row *)cell->row)->unit == BYTES &&
+	    value->state == TARE_COUNTER_COUNTED && time->state == TARE_COUNTER_COUNTED &&
+	    time->mean > 0)
+		snprintf(cell->text, cell->size, "%.4g GB/s", value->mean / time->mean);
+	return true;
+}
+
+static bool range_cell(const struct tare_cell_text *cell)
+{
+	enum unit unit = ((const struct counted_row *)cell->row)->unit;
+	const struct tare_counter_value *value = value_of(cell);
+	char least[TEXT], most[TEXT];
+
+	if (value->state == TARE_COUNTER_COUNTED)
+		snprintf(cell->text, cell->size, "%s to %s", figure(unit, value->least, least),
+		         figure(unit, value->most, most));
+	return true;
+}
+
+static bool is_asked(const void *kernel, const void *row)
+{
+	return ((const struct tare_counted_kernel *)kernel)
+	           ->values[((const struct counted_row *)row)->role]
+	           .state != TARE_COUNTER_NOT_ASKED;
+}
+
+#define VALUE (&kernel->values[row->role])
+#define SOURCE struct tare_counted_kernel
+#define SOURCE_NAME kernel
+#define ROW struct counted_row
+#define TABLE counted
+#define COLUMNS "report/hotspots/tables/counted.def"
+#include "table/declare.h"
+TARE_ROWS(counted, "counted", "Figures of a kernel", "a counter", sizeof rows / sizeof *rows, rows,
+          .keep = is_asked);
+#undef SOURCE
+#undef SOURCE_NAME
 
 static void write_kernel(struct tare_text *text, const struct tare_counted_kernel *kernel)
 {
 	char mean[TARE_UNIT_TEXT], total[TARE_UNIT_TEXT];
 	bool seen[sizeof states / sizeof *states] = { false };
-	struct tare_text_table *table;
 
 	fputc('\n', text->file);
 	tare_text_paragraph(text, TARE_STYLE_BOLD, "", 2,
@@ -123,15 +159,9 @@ static void write_kernel(struct tare_text *text, const struct tare_counted_kerne
 	                    kernel->name, kernel->launches,
 	                    tare_format_ns((double)kernel->mean_ns, mean),
 	                    tare_format_ns((double)kernel->total_ns, total), 100 * kernel->share);
-	table = tare_text_table_new(text, 2);
-	tare_text_column(table, "counter", 0);
-	tare_text_column(table, "a launch", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "rate", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "from, to", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "launches", TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		add_row(table, kernel, i);
-	tare_text_table_print(table);
+	tare_table_text(
+	    text, &counted_table, kernel,
+	    &(struct tare_table_part){ .on = TARE_ON_TEXT, .flush = true, .indent = 2 });
 	for (size_t i = 0; i < TARE_COUNTER_ROLES; i++)
 		seen[kernel->values[i].state] = true;
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)

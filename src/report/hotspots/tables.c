@@ -58,7 +58,7 @@ static const char *const flop_kinds[TARE_FLOP_KINDS + 1] = { "fp16", "fp32", "fp
 // ---- what is in the document
 
 #define COMPARED(value) tare_if(KERNEL->compared, tare_unsigned(value), TARE_NOT_KNOWN)
-#define NOT_ZERO(value) tare_if((value) != 0, tare_unsigned(value), TARE_NOT_KNOWN)
+#define NOT_ZERO(value) tare_not_zero(value, TARE_NOT_KNOWN)
 #define CEILING(rate) tare_if((rate) > 0, tare_number(rate, TARE_NOT_KNOWN), TARE_NOT_KNOWN)
 
 #define SOURCE struct tare_counted_device

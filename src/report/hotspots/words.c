@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/hotspots/words.h"
+#include "report/core/figures.h"
 
 #include "analysis/hotspots/roles.h"
 #include "base/units.h"
@@ -92,13 +93,7 @@ const char *tare_rate_origin_words(enum tare_rate_origin origin)
 
 const char *tare_hotspot_percent(double share, char text[HOTSPOT_TEXT])
 {
-	if (isnan(share))
-		snprintf(text, HOTSPOT_TEXT, "n/a");
-	else if (share > 0 && share < 0.1)
-		snprintf(text, HOTSPOT_TEXT, "<0.1 %%");
-	else
-		snprintf(text, HOTSPOT_TEXT, "%.*f %%", share < 9.95 ? 1 : 0, share);
-	return text;
+	return isnan(share) ? "n/a" : tare_report_points(share, text, HOTSPOT_TEXT);
 }
 
 const char *tare_hotspot_times(double remains, char text[HOTSPOT_TEXT])

@@ -44,7 +44,6 @@ static const struct tare_column_group managed_memory = {
 
 static struct json_t *api_list(void *json, const void *run, const void *row);
 
-#define TOLD(value) tare_if((value) != 0, tare_unsigned(value), TARE_NOT_TOLD)
 #define COLUMNS "report/tables/devices.def"
 #define ROW struct tare_recorded_device
 #include "report/tables/declare.h"

@@ -34,7 +34,6 @@ static bool several_hosts(const struct tare_report *run)
 }
 
 enum { EVERYWHERE = TARE_ON_PAGE | TARE_ON_TEXT };
-#define TOLD(value) tare_if((value) != 0, tare_unsigned(value), TARE_NOT_TOLD)
 #define RANKED(value) (row->rank != TARE_TRACE_NO_RANK ? (value) : tare_absent(TARE_NOT_THERE))
 #define COLUMNS "report/tables/processes.def"
 #define ROW struct tare_recorded_process

@@ -212,7 +212,6 @@ TARE_ROWS(limits, "limits", "Limits of occupancy", "a limit", TARE_OCCUPANCY_LIM
 #define TIMED(value) tare_if(row->timed > 0, value, TARE_NOT_TIMED)
 #define DURATION(figure) TIMED(tare_number(row->figure, TARE_NOT_TIMED))
 #define ESTIMATED(figure) tare_run_estimated(&row->estimate, row->estimate.figure)
-#define TOLD(count) tare_if((count) != 0, tare_unsigned(count), TARE_NOT_TOLD)
 #define TOLD_BYTES(bytes) tare_if((bytes) != UINT64_MAX, tare_unsigned(bytes), TARE_NOT_TOLD)
 #define ESTIMATE                                                                                   \
 	.flags = TARE_MAY_BE_ABSENT | TARE_IF_ANY, .on = TARE_ON_PAGE | OF_SIZES,                  \

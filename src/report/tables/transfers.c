@@ -121,7 +121,33 @@ static bool has_size(const void *transfers, const void *count)
 	return *(const uint64_t *)count != 0;
 }
 
-#define BUCKET ((size_t)(row - transfers->sizes))
+static const struct tare_transfer_row *transfer_of(const struct tare_report *run,
+                                                   const uint64_t *count)
+{
+	const struct tare_transfer_row *rows = run->tables->transfers;
+
+	return &rows[(size_t)((const char *)count - (const char *)rows) / sizeof *rows];
+}
+
+static bool is_first_size(const struct tare_report *run, const uint64_t *count)
+{
+	const uint64_t *first = transfer_of(run, count)->sizes;
+
+	while (*first == 0)
+		first++;
+	return first == count;
+}
+
+static bool first_name(const struct tare_cell_text *cell)
+{
+	if (is_first_size(cell->source, cell->row))
+		name_row(cell->source, transfer_of(cell->source, cell->row), cell->text,
+		         cell->size);
+	return true;
+}
+
+#define BUCKET ((size_t)(row - TRANSFER->sizes))
+#define TRANSFER transfers
 #define SOURCE struct tare_transfer_row
 #define SOURCE_NAME transfers
 #define ROW uint64_t
@@ -130,6 +156,21 @@ static bool has_size(const void *transfers, const void *count)
 #include "table/declare.h"
 TARE_ROWS(sizes, "transfer_sizes", "Sizes of transfers", "sizes from one to another", BUCKETS,
           transfers->sizes, .keep = has_size);
+#undef SOURCE
+#undef SOURCE_NAME
+#undef TRANSFER
+
+#define TRANSFER transfer_of(run, row)
+#define SOURCE struct tare_report
+#define SOURCE_NAME run
+#define ROW uint64_t
+#define TABLE by_size
+#define COLUMNS "report/tables/transfers_by_size.def"
+#include "table/declare.h"
+TARE_TABLE(static, by_size_table, "transfers_by_size", "Transfers by size", "a size", NULL,
+           struct tare_report, run, run->tables->transfer_count *BUCKETS,
+           &run->tables->transfers[index / BUCKETS].sizes[index % BUCKETS], by_size_columns,
+           .keep = has_size);
 #undef SOURCE
 #undef SOURCE_NAME
 
@@ -190,51 +231,6 @@ static void write_remarks(struct tare_text *text, const struct tare_tables *tabl
 		        : "");
 }
 
-// ---- sizes, with -v
-
-static void write_sizes(struct tare_text *text, const struct tare_report *run)
-{
-	struct tare_text_table *table;
-	char whole[RUN_TEXT], name[RUN_TEXT], from[TARE_UNIT_TEXT], to[TARE_UNIT_TEXT],
-	    rate[RUN_TEXT];
-
-	fputc('\n', text->file);
-	table = tare_text_table_new(text, 2);
-	tare_text_column(table, "sizes", TARE_COLUMN_CUT);
-	tare_report_device_column(table, run);
-	tare_text_column(table, "from", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "to below", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "n", TARE_COLUMN_RIGHT);
-	tare_text_column(table, "median GB/s of all", TARE_COLUMN_RIGHT);
-	for (size_t i = 0; i < run->tables->transfer_count; i++) {
-		const struct tare_transfer_row *row = &run->tables->transfers[i];
-		bool first = true;
-		for (size_t k = 0; k < BUCKETS; k++) {
-			if (row->sizes[k] == 0)
-				continue;
-			tare_text_row(table, TARE_STYLE_PLAIN);
-			name_row(run, row, whole, sizeof whole);
-			tare_text_cell(
-			    table, "%s",
-			    first ? tare_report_cut(text, whole, tare_report_room(text, 52), name)
-			          : "");
-			tare_report_device_cell(table, run, row->device);
-			tare_text_cell(table, "%s", tare_format_bytes(bucket_from(k), from));
-			tare_text_cell(table, "%s",
-			               k + 1 < BUCKETS ? tare_format_bytes(bucket_from(k + 1), to)
-			                               : "–");
-			tare_text_cell(table, "%" PRIu64, row->sizes[k]);
-			tare_text_cell(
-			    table, "%s",
-			    first ? tare_report_rate(
-			                row->timed ? row->median_bytes_per_second : NAN, rate)
-			          : "");
-			first = false;
-		}
-	}
-	tare_text_table_print(table);
-}
-
 // Faults of managed memory, where there were any.
 static void write_faults(struct tare_text *text, const struct tare_report *run)
 {
@@ -278,6 +274,10 @@ void tare_transfers_text(struct tare_text *text, const struct tare_report *run)
 	write_remarks(text, run->tables, rows);
 	write_faults(text, run);
 	tare_issued_text(text, run, false);
-	if (text->options->verbosity > 0)
-		write_sizes(text, run);
+	if (text->options->verbosity <= 0)
+		return;
+	fputc('\n', text->file);
+	tare_table_text(
+	    text, &by_size_table, run,
+	    &(struct tare_table_part){ .on = TARE_ON_TEXT, .others = 52, .devices = devices });
 }

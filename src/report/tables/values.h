@@ -4,6 +4,9 @@
 #include "report/core/figures.h"
 #include "table/table.h"
 
+// What drivers and systems tell as 0 where they do not tell it.
+#define TOLD(value) tare_not_zero(value, TARE_NOT_TOLD)
+
 // Rows that a text shows of `count`: `top`, or all with -v.
 size_t tare_rows_shown(struct tare_text *text, size_t count, size_t top);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Of the kernel that was counted: why it was not, what is not in its counts, and what they cost.
-#include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/refused.h"
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 

@@ -2,18 +2,7 @@
 // What was sampled and counted of CUDA kernels as declared tables (tables/*.def).
 #pragma once
 #include "blocks/cuda/report/write.h"
-#include "table/table.h"
-
-// Texts, a list in the JSON.
-struct tare_blocks_texts {
-	char *const *at;
-	size_t count;
-};
-// Its table, in which the rows are the texts.
-extern const struct tare_table tare_blocks_texts_table;
-// Adds a copy; the list is of malloc then. 0 or -ENOMEM.
-int tare_blocks_texts_add(struct tare_blocks_texts *texts, const char *text, size_t length);
-void tare_blocks_texts_free(struct tare_blocks_texts *texts);
+#include "report/core/texts.h"
 
 struct tare_stall_finding_row {
 	const struct tare_stall_finding *finding;
@@ -24,13 +13,13 @@ struct tare_sampled_row {
 	const struct tare_sampled_kernel *kernel;
 	struct tare_stall_findings found;
 	struct tare_stall_finding_row findings[TARE_STALL_ADVICE];
-	struct tare_blocks_texts notes;
+	struct tare_text_list notes;
 	char *words; // an instruction that was asked for, until the next one
 };
 
 struct tare_pc_samples_rows {
 	const struct tare_pc_samples *of;
-	struct tare_blocks_texts notes;
+	struct tare_text_list notes;
 	struct tare_sampled_row *kernels; // of each
 	char words[700];
 };

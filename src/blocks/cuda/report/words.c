@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is missing, and why; names; places.
-#include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/refused.h"
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 
