@@ -215,7 +215,7 @@ static void counted(const char *folder)
 		              .code = i == 12 ? 999 : 0, .passes = 1 + i % 2, .text = 0,
 		              .execution = i == 7 ? 3 : 0));
 		for (uint16_t k = 0;
-		     i <= 12 && k < 4 && first + k <= TARE_TRACE_COUNTER_MATRIX_SHARE; k++)
+		     i <= 12 && k < 4 && first + k <= TARE_TRACE_COUNTER_L2_LOOKUP_SHARE; k++)
 			add(w, FLAGGED(counted, COUNTED, i % 2, i % 5, 1, .command_track = 1,
 			               .command_number = i, .ticks = t + 35,
 			               .counter = { (uint16_t)(first + k), k ? first : 0 },

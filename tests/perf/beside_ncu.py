@@ -10,7 +10,7 @@
     beside_ncu.py compare --tare tare.csv --ncu a0.csv,a1.csv [--steps 4]
 
 A launch is compared with those of its kernel's symbol, grid and block, and where the program does the same in each step
-(ncu's part has --steps of them, and both end with one) with those at the same place within a step. Given several times,
+(ncu's part has --steps of them, and both end with one; 1: both are the same program) with those at the same place within a step. Given several times,
 --tare and --ncu are repeats: how far the means of two repeats lie apart is said, too, and means are of all.
 """
 import argparse
@@ -21,7 +21,7 @@ import re
 import statistics
 import sys
 
-ACTIVE = ".avg.pct_of_peak_sustained_active"
+ACTIVE, ELAPSED = ".avg.pct_of_peak_sustained_active", ".avg.pct_of_peak_sustained_elapsed"
 # figure: metric, its factor, how far it may be off (in % of the value, or in points), from so many bytes on
 FIGURES = {
     "duration": ("gpu__time_duration.sum", 1, None, 0),
@@ -32,12 +32,32 @@ FIGURES = {
     "L2": ("lts__t_sectors.sum", 32, 5, 1e6),
     "read": ("dram__bytes_read.sum", 1, 5, 1e6),
     "written": ("dram__bytes_write.sum", 1, 10, 1e6),
-    "occupancy": ("sm__warps_active" + ACTIVE, 1, 2, 0),
-    "issue": ("smsp__issue_active" + ACTIVE, 1, 2, 0),
 }
-POINTS = ("occupancy", "issue")
+SHARES = {
+    "occupancy": "sm__warps_active" + ACTIVE,
+    "issue": "smsp__issue_active" + ACTIVE,
+    "cores active": "sm__cycles_active" + ELAPSED,
+    "device memory share": "dram__throughput" + ELAPSED,
+    "L2 share": "lts__t_sectors" + ELAPSED,
+    "L2 look-ups": "lts__t_tag_requests" + ELAPSED,
+    "L2 to cores": "lts__lts2xbar_cycles_active" + ELAPSED,
+    "cores to L2": "lts__xbar2lts_cycles_active" + ELAPSED,
+    "L1 share": "l1tex__data_pipe_lsu_wavefronts" + ELAPSED,
+    "L1 hits": "l1tex__t_sector_hit_rate.pct",
+    "integer pipe": "sm__inst_executed_pipe_alu" + ACTIVE,
+    "single pipe": "sm__pipe_fma_cycles_active" + ACTIVE,
+    "matrix engines": "sm__pipe_tensor_cycles_active" + ACTIVE,
+    "double pipe": "sm__inst_executed_pipe_fp64" + ACTIVE,
+    "special functions": "sm__inst_executed_pipe_xu" + ACTIVE,
+    "load and store": "sm__inst_executed_pipe_lsu" + ACTIVE,
+}
+FIGURES.update({figure: (metric, 1, 2, 0) for figure, metric in SHARES.items()})
+POINTS = tuple(SHARES)
 # Each fits into one pass, so that ncu replays nothing.
-PASSES = (("duration", "instructions", "lanes", "L2 to L1", "L2", "read", "written", "occupancy", "issue"), ("L1",))
+PASSES = (("duration", "instructions", "lanes", "L2 to L1", "L2", "read", "written", "occupancy", "issue", "cores active",
+           "device memory share", "L2 share", "L1 share"),
+          ("L1", "L1 hits", "L2 look-ups"), ("L2 to cores", "cores to L2", "integer pipe", "single pipe"),
+          ("matrix engines", "double pipe", "special functions", "load and store"))
 
 
 def read_tare(path):
@@ -113,7 +133,7 @@ def report_figure(figure, repeats, ncus):
     mean, beside = statistics.fmean(here), statistics.fmean(there)
     off = apart(figure, mean, beside)
     counts = bar is not None and beside >= least
-    line = (f"  {figure:12} {mean:12.5g} beside {beside:12.5g} {off:+8.2f} {'points' if figure in POINTS else '%':6} of "
+    line = (f"  {figure:19} {mean:12.5g} beside {beside:12.5g} {off:+8.2f} {'points' if figure in POINTS else '%':6} of "
             f"{sum(map(len, repeats))}; launches +-{spread([a / statistics.fmean(b) for each in repeats for a, b in each if any(b)]):.1f} %, "
             f"there +-{spread([v / statistics.fmean(b) for each in repeats for _, b in each if any(b) for v in b]):.1f} %")
     if len(here) > 1:

@@ -24,6 +24,20 @@ static const struct {
 	{ TARE_TRACE_COUNTER_DEVICE_WRITE_BYTES, "written" },
 	{ TARE_TRACE_COUNTER_OCCUPANCY_SHARE, "occupancy" },
 	{ TARE_TRACE_COUNTER_ISSUE_SHARE, "issue" },
+	{ TARE_TRACE_COUNTER_CORES_ACTIVE_SHARE, "cores active" },
+	{ TARE_TRACE_COUNTER_DEVICE_MEMORY_SHARE, "device memory share" },
+	{ TARE_TRACE_COUNTER_L2_SHARE, "L2 share" },
+	{ TARE_TRACE_COUNTER_L2_LOOKUP_SHARE, "L2 look-ups" },
+	{ TARE_TRACE_COUNTER_L2_TO_L1_SHARE, "L2 to cores" },
+	{ TARE_TRACE_COUNTER_L1_TO_L2_SHARE, "cores to L2" },
+	{ TARE_TRACE_COUNTER_L1_SHARE, "L1 share" },
+	{ TARE_TRACE_COUNTER_L1_HIT_SHARE, "L1 hits" },
+	{ TARE_TRACE_COUNTER_PIPE_ALU_SHARE, "integer pipe" },
+	{ TARE_TRACE_COUNTER_PIPE_FMA_SHARE, "single pipe" },
+	{ TARE_TRACE_COUNTER_PIPE_TENSOR_SHARE, "matrix engines" },
+	{ TARE_TRACE_COUNTER_PIPE_FP64_SHARE, "double pipe" },
+	{ TARE_TRACE_COUNTER_PIPE_SPECIAL_SHARE, "special functions" },
+	{ TARE_TRACE_COUNTER_PIPE_MEMORY_SHARE, "load and store" },
 };
 
 struct launch {

@@ -43,7 +43,7 @@ def main():
         optimizer.step()
     torch.cuda.synchronize()
     torch.cuda.profiler.stop()
-    print(float(loss).hex())
+    print(float(loss.detach()).hex())
 
 
 main()

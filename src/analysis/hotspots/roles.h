@@ -16,8 +16,9 @@ struct tare_counter_role_row {
 	const char *title; // of tables: "read from device memory"
 	enum tare_counter_unit unit;
 	// What the counter itself may be off, found beside another tool's figures: points of a
-	// share, or a part of the value. 0: not compared.
-	double error_points, error_part;
+	// share, or a part of the value, and the latter of launches that were run more than once.
+	// 0: not compared.
+	double error_points, error_part, replayed_part;
 };
 
 // By enum tare_counter_role.

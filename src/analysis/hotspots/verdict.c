@@ -41,14 +41,15 @@ static struct figure figure_of(const struct tare_counted_kernel *kernel,
                                enum tare_counter_role role)
 {
 	const struct tare_counter_value *value = &kernel->values[role];
+	const struct tare_counter_role_row *of = &tare_counter_roles[role];
 	struct figure figure = { .mean = tare_counted_mean(kernel, role) };
 	double error;
 
 	figure.known = !isnan(figure.mean) && !tare_kernel_verdict_contradiction(verdict, role);
 	if (!figure.known)
 		return figure;
-	error = fmax(tare_counter_roles[role].error_points,
-	             tare_counter_roles[role].error_part * figure.mean);
+	error = fmax(of->error_points,
+	             fmax(of->error_part, kernel->replayed ? of->replayed_part : 0) * figure.mean);
 	figure.low = fmin(figure.mean, isfinite(value->least) ? value->least : INFINITY) - error;
 	figure.high = fmax(figure.mean, isfinite(value->most) ? value->most : -INFINITY) + error;
 	return figure;

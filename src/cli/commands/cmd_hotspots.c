@@ -12,6 +12,7 @@
 #include "cli/run/hotspot_ceilings.h"
 #include "cli/run/hotspot_instructions.h"
 #include "cli/run/record_program.h"
+#include "cli/run/report_view.h"
 #include "cli/run/run_analysis.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
@@ -404,6 +405,8 @@ static int work(struct hotspots *h, struct tare_error *error)
 	};
 	int status;
 
+	if (options.pattern && tare_kernel_pattern_check(options.pattern, h->recorded, error))
+		return TARE_EXIT_RECORD;
 	if (tare_collection_choose(h->recorded, &h->analysis.tables, &options, &h->collection,
 	                           error) < 0)
 		return TARE_EXIT_RECORD;

@@ -323,13 +323,12 @@ static int parse_device(const char *text, const struct tare_recording *recording
 
 // ---- the kernels
 
-static int parse_kernel(const char *pattern, const struct tare_recording *recording,
-                        struct tare_view *view, struct tare_error *error)
+int tare_kernel_pattern_check(const char *pattern, const struct tare_recording *recording,
+                              struct tare_error *error)
 {
 	char there[300] = "", name[80];
 	struct list list = { there, sizeof there, 0, false };
 
-	view->kernel = pattern;
 	for (size_t i = 0; i < recording->kernel_count; i++)
 		if (fnmatch(pattern, recording->kernels[i].name, 0) == 0)
 			return TARE_EXIT_OK;
@@ -419,13 +418,14 @@ int tare_report_view_parse(const struct tare_settings *settings,
 
 	*spans = NULL;
 	*view = tare_view_all(recording);
+	view->kernel = settings->task;
 	status = parse_times(settings, recording, view, error);
 	if (status == TARE_EXIT_OK && settings->process)
 		status = parse_process(settings->process, recording, view, error);
 	if (status == TARE_EXIT_OK && settings->device)
 		status = parse_device(settings->device, recording, view, error);
 	if (status == TARE_EXIT_OK && settings->task)
-		status = parse_kernel(settings->task, recording, view, error);
+		status = tare_kernel_pattern_check(settings->task, recording, error);
 	if (status == TARE_EXIT_OK && settings->phase)
 		status = parse_phase(settings->phase, recording, view, spans, error);
 	return status;
