@@ -304,6 +304,42 @@ static int compare_options(struct session *session, struct tare_error *error)
 	                       error);
 }
 
+// One more run, silent, in which the hardware counts instructions of CUDA kernels that were
+// sampled. Returns an exit status.
+static int count_instructions(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	struct tare_child_end end = session->runs.end;
+	struct tare_blocks_place trace = { .lock = -1 };
+	int status = TARE_EXIT_OK;
+	char *plan = NULL;
+	int64_t wall_ns;
+
+	if (!own->executions || own->once || own->exact || end.signal || end.asked)
+		return TARE_EXIT_OK;
+	if (tare_sampled_plan(&session->samples, &plan) < 0) {
+		tare_fail(error, ENOMEM, "out of memory");
+		return TARE_EXIT_RECORD;
+	}
+	if (status == TARE_EXIT_OK && plan) {
+		const struct tare_blocks_run run = { .stage = BLOCKS_STAGE_COLLECT,
+			                             .silent = true,
+			                             .trace = trace.folder,
+			                             .counters = plan };
+		status =
+		    tare_blocks_folder_make(&trace, error) < 0 ? TARE_EXIT_RECORD : TARE_EXIT_OK;
+		if (status == TARE_EXIT_OK)
+			status = tare_blocks_runs_once(&session->runs, run, &wall_ns, error);
+		if (status == TARE_EXIT_OK &&
+		    tare_sampled_count(trace.folder, &session->samples, error) < 0)
+			status = TARE_EXIT_RECORD;
+		tare_blocks_place_free(&trace);
+	}
+	session->runs.end = end;
+	free(plan);
+	return status;
+}
+
 static int report(struct session *session, struct tare_error *error)
 {
 	uint64_t counted, launches;
@@ -320,6 +356,8 @@ static int report(struct session *session, struct tare_error *error)
 		return explain(session, error);
 	}
 	int status = count_before(session, error);
+	if (status == TARE_EXIT_OK)
+		status = count_instructions(session, error);
 	if (status != TARE_EXIT_OK)
 		return status;
 	if (sample_times(session, error) < 0 || compare_options(session, error) < 0)
@@ -401,8 +439,9 @@ static const struct tare_option own_options_rows[] = {
 	  .sets = 1 },
 	{ .name = "executions",
 	  .value = TARE_VALUE_NONE,
-	  .summary = "count launches of CUDA kernels: how often blocks run, about",
-	  .detail = "Each launch takes about a microsecond more.",
+	  .summary = "how often blocks of CUDA kernels run, about; runs the program once more",
+	  .detail = "Launches are counted, each takes about a microsecond more; and in one more "
+	            "run the hardware counts instructions of the 16 kernels with most samples.",
 	  .offset = TARE_OWN_SETTING(struct own, executions),
 	  .sets = 1 },
 	{ .name = "period",

@@ -23,10 +23,12 @@ const char *tare_sampled_why(enum tare_sampled_why why)
 		    "the program launches graphs, whose kernels are not counted",
 		[TARE_SAMPLED_TWICE] = "the program has several kernels of this name",
 		[TARE_SAMPLED_BY_DEVICE] = "kernels of its module may be launched by the device",
-		[TARE_SAMPLED_FEW] =
-		    "the instructions that each warp executes once were met too seldom",
+		[TARE_SAMPLED_UNCOUNTED] =
+		    "the hardware did not count its instructions, which takes one more run, "
+		    "without --once, and is done for the 16 kernels with most samples",
+		[TARE_SAMPLED_FEW] = "its instructions were met too seldom while they issued: a "
+		                     "longer run, or a smaller --period",
 		[TARE_SAMPLED_NO_CODE] = "its module was not kept",
-		[TARE_SAMPLED_LOOP] = "no instruction is known that each warp executes once",
 		[TARE_SAMPLED_LOST] = "launches were not counted for want of room",
 	};
 
@@ -119,6 +121,12 @@ bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number
 		else
 			// NOLINTNEXTLINE
 			snprintf(text, size, rows[i].format, rows[i].number);
+		return true;
+	}
+	if (samples->uncounted && have++ == number) {
+		snprintf(text, size,
+		         "instructions were not counted, so blocks have no executions: %s",
+		         samples->uncounted);
 		return true;
 	}
 	return tare_exact_note(samples, number - have, text, size);
