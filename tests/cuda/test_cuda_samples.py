@@ -286,6 +286,51 @@ def test_run_twice_its_output_is_written_once(on):
     truth = Truth()
     report = on.blocks([*head(truth), *truth.lines()], "kernels", options=())
     assert kernel_of(report)["stalls"] == truth.counts(truth.met) and "run twice" in on.text
+    # Never both: what it cost is the difference of the two runs, where there is one.
+    assert ("sampled the program took" in on.text) and ("by one run each" in on.text)
+
+
+def test_of_a_single_run_its_cost_is_not_told(on):
+    truth = Truth()
+    on.blocks([*head(truth), *truth.lines()], "kernels")
+    assert "by one run each" not in on.text
+
+
+@pytest.mark.parametrize("environment", [{"TARE_FAKE_CUPTI": "holder=Another"}, {"TARE_CUPTI_LIBRARY": "/nonexistent"}])
+def test_what_was_not_sampled_is_not_called_so(on, environment):
+    on.blocks(head(Truth()), "kernels", options=("--executions",), environment=environment)
+    assert "ms not sampled" in on.text and "sampling took" not in on.text and "by one run each" not in on.text
+
+
+def test_of_a_program_that_a_signal_ends_the_samples_stay_and_the_way_to_them_is_named(on):
+    truth = Truth()
+    (on.folder / "samples").write_text("\n".join([*head(truth), *truth.lines()]) + "\n")
+
+    def ended(*options):
+        return run([on.tare, "blocks", *options, "--json", "o.json", "--", STREAMS, "terminated"], on.environment,
+                   cwd=on.folder)
+    assert "--once" in ended().errors.decode()
+    done = ended("--once")
+    report = json.loads((on.folder / "o.json").read_text())["cuda"]
+    # What the stand-in keeps for the end is missing.
+    assert done.status == -15 and 0 < kernel_of(report)["samples"] < sum(truth.counts(truth.met).values())
+    assert any("without exit()" in note for note in report["notes"])
+
+
+def test_samples_and_counts_of_two_processes_are_added(on):
+    truth = Truth()
+    (on.folder / "samples").write_text("\n".join([*head(truth), *truth.lines()]) + "\n")
+    done = run([on.tare, "blocks", "--executions", "--json", "o.json", "--", "sh", "-c",
+                f"{STREAMS} kernels=9 & {STREAMS} kernels=5; wait"], {**on.environment, **counted(truth)}, cwd=on.folder)
+    kernel = kernel_of(json.loads((on.folder / "o.json").read_text())["cuda"])
+    loop = next(each for each in kernel["blocks"] if each["block"] == LOOP)
+    assert done.status == 0 and kernel["launches"] == 5 + 3 and kernel["counted"] == 2
+    assert loop["executions"]["value"] == pytest.approx(100 * 8 * WARPS_A_LAUNCH, rel=1e-3)
+
+
+def test_a_program_without_kernels_is_told_so(on):
+    report = on.blocks(head(Truth()), "copies")
+    assert ["no kernel was met" in each for each in report["notes"]] == [True] and report["kernels"] == []
 
 
 @pytest.mark.parametrize("period", ["9", "25"])

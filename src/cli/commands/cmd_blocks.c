@@ -221,7 +221,9 @@ static int explain(struct session *session, struct tare_error *error)
 	                   : session->runs.loader.wanted ? &session->runs.loader.without
 	                                                 : &session->runs.loader.program,
 	                   NULL, why, sizeof why);
-	tare_fail(error, ENODATA, "nothing was counted, the layer was never loaded: %.300s", why);
+	tare_fail(error, ENODATA,
+	          "nothing was counted, the layer was never loaded: %.300s; nor did it use CUDA",
+	          why);
 	return TARE_EXIT_RECORD;
 }
 
@@ -315,7 +317,7 @@ static int count_instructions(struct session *session, struct tare_error *error)
 	char *plan = NULL;
 	int64_t wall_ns;
 
-	if (!own->executions || own->once || own->exact || end.signal || end.asked)
+	if (!own->executions || own->once || end.signal || end.asked)
 		return TARE_EXIT_OK;
 	if (tare_sampled_plan(&session->samples, &plan) < 0) {
 		tare_fail(error, ENOMEM, "out of memory");
@@ -412,7 +414,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	bool ended = session.runs.end.signal || session.runs.end.asked;
 	if (status == TARE_EXIT_OK && ended)
 		say(&session, "a signal ended the first of the program's two runs: nothing was "
-		              "counted");
+		              "counted; CUDA kernels are sampled in a single run by --once");
 	else if (status == TARE_EXIT_OK)
 		status = run_once(&session, BLOCKS_STAGE_COUNT, false, &session.counted_ns, error);
 	if (status == TARE_EXIT_OK && !ended)

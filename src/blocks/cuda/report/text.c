@@ -30,17 +30,18 @@ static void write_head(const struct tare_pc_samples *samples, int64_t plain_ns, 
 		        " = %" PRIu64 " cycles\n",
 		        samples->samples, samples->kernel_count, samples->period,
 		        UINT64_C(1) << (samples->period & 63));
+	const char *how = samples->exact_count ? "with one kernel counted"
+	                  : sums->contexts     ? "sampled"
+	                                       : "not sampled";
 	if (plain_ns)
 		fprintf(file, "  run twice: %s %s, %s %s\n",
 		        tare_format_ns((double)plain_ns, plain),
 		        samples->exact_count ? "sampled" : "as it is",
-		        tare_format_ns((double)sampled_ns, sampled),
-		        samples->exact_count ? "with one kernel counted" : "sampled");
+		        tare_format_ns((double)sampled_ns, sampled), how);
 	else
-		fprintf(file, "  run once, %s: %s\n",
-		        samples->exact_count ? "with one kernel counted" : "sampled",
+		fprintf(file, "  run once, %s: %s\n", how,
 		        tare_format_ns((double)sampled_ns, sampled));
-	if (samples->process_count)
+	if (sums->contexts)
 		fprintf(
 		    file,
 		    "  sampling took %s of the program's threads to begin, %s to end, %s to copy "
@@ -50,6 +51,8 @@ static void write_head(const struct tare_pc_samples *samples, int64_t plain_ns, 
 		    tare_format_ns((double)sums->module_ns, modules),
 		    tare_format_bytes(sums->module_bytes, room),
 		    tare_format_ns((double)sums->read_ns, reads));
+	if (tare_sampled_cost(samples, plain_ns, sampled_ns, note))
+		fprintf(file, "  %s\n", note);
 	for (uint32_t i = 0; tare_pc_samples_note(samples, i, note, sizeof note); i++)
 		fprintf(file, "  %s\n", note);
 }

@@ -5,6 +5,7 @@
 #include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,30 @@ const char *tare_sampled_why(enum tare_sampled_why why)
 	};
 
 	return clauses[why];
+}
+
+// ---- cost
+
+const char *tare_sampled_cost(const struct tare_pc_samples *samples, int64_t plain_ns,
+                              int64_t sampled_ns, char text[TARE_SAMPLED_COST])
+{
+	const struct samples_header *sums = &samples->sums;
+	uint64_t once = sums->enable_ns + sums->disable_ns + sums->module_ns;
+	char more[TARE_UNIT_TEXT], ends[TARE_UNIT_TEXT];
+
+	if (!plain_ns || samples->exact_count || !sums->contexts)
+		return NULL;
+	if (sampled_ns <= plain_ns)
+		snprintf(text, TARE_SAMPLED_COST,
+		         "sampled the program took no longer, by one run each");
+	else
+		snprintf(text, TARE_SAMPLED_COST,
+		         "sampled the program took %s longer (%.2f times), by one run each: %s to "
+		         "begin, to end and for modules; the rest is the wait of the first kernel, "
+		         "launches, and chance; all but launches is paid once, whatever the period",
+		         tare_format_ns((double)(sampled_ns - plain_ns), more),
+		         (double)sampled_ns / (double)plain_ns, tare_format_ns((double)once, ends));
+	return text;
 }
 
 // ---- notes of all
@@ -110,6 +135,10 @@ bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number
 		  "free some room in $TMPDIR" },
 		{ sums->not_users,
 		  "%" PRIu64 " samples are of the driver's own kernels, which are not shown" },
+		{ samples->kernel_count || sums->total ? 0 : sums->contexts,
+		  "%" PRIu64
+		  " context(s) were sampled, and no kernel was met: the program launched "
+		  "none, or for so short a time that a smaller --period is needed" },
 	};
 	uint32_t have = 0;
 
@@ -211,7 +240,8 @@ const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TAR
 		snprintf(text, TARE_SAMPLED_WORDS, "%s", value);
 	else
 		snprintf(text, TARE_SAMPLED_WORDS, "%s \xc2\xb1%.1f %%", value,
-		         50 * (figure->high - figure->low) / figure->value);
+		         100 * fmax(figure->high - figure->value, figure->value - figure->low) /
+		             figure->value);
 	return text;
 }
 
