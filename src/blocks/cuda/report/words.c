@@ -89,6 +89,19 @@ static void say_refused(const struct tare_pc_samples *samples, char *text, size_
 	}
 }
 
+// Of what was counted, by the hardware and exactly.
+static bool say_counts(const struct tare_pc_samples *samples, uint32_t number, char *text,
+                       size_t size)
+{
+	if (samples->uncounted && number-- == 0) {
+		snprintf(text, size,
+		         "instructions were not counted, so blocks have no executions: %s",
+		         samples->uncounted);
+		return true;
+	}
+	return tare_exact_note(samples, number, text, size);
+}
+
 // A row: whether it applies, and its sentence with one number.
 struct row {
 	uint64_t number;
@@ -152,13 +165,7 @@ bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number
 			snprintf(text, size, rows[i].format, rows[i].number);
 		return true;
 	}
-	if (samples->uncounted && have++ == number) {
-		snprintf(text, size,
-		         "instructions were not counted, so blocks have no executions: %s",
-		         samples->uncounted);
-		return true;
-	}
-	return tare_exact_note(samples, number - have, text, size);
+	return say_counts(samples, number - have, text, size);
 }
 
 // ---- notes of a kernel
