@@ -317,6 +317,32 @@ def test_of_a_program_that_a_signal_ends_the_samples_stay_and_the_way_to_them_is
     assert any("without exit()" in note for note in report["notes"])
 
 
+def test_a_program_that_runs_once_may_read_a_pipe(on):
+    truth = Truth()
+    (on.folder / "samples").write_text("\n".join([*head(truth), *truth.lines()]) + "\n")
+
+    def piped(*options):
+        return run(["sh", "-c", f"echo read | {on.tare} blocks {' '.join(options)} -- sh -c 'cat; {STREAMS} kernels'"],
+                   on.environment, cwd=on.folder)
+    assert piped("--once").out.startswith(b"read\n3 5\n")
+    for more in (), ("--once", "--before"), ("--once", "--times"):
+        refused = piped(*more)
+        assert refused.status == 125 and b"</dev/null" in refused.errors, more
+
+
+@pytest.mark.parametrize("end, said", [("exit 4", "with exit status 4"), ("kill -SEGV $$", "by signal 11"),
+                                       ("exit 0", "not recorded")])
+def test_counts_of_other_work_are_not_taken(on, end, said):
+    truth = Truth()
+    (on.folder / "samples").write_text("\n".join([*head(truth), *truth.lines()]) + "\n")
+    script = f"echo >> runs; [ $(wc -l < runs) -lt 3 ] || {end}; {STREAMS} kernels=9"
+    done = run([on.tare, "blocks", "--executions", "--json", "o.json", "--", "sh", "-c", script],
+               {**on.environment, **counted(truth)}, cwd=on.folder)
+    report = json.loads((on.folder / "o.json").read_text())["cuda"]
+    assert done.status == 0 and [said in each for each in report["notes"]] == [True], report["notes"]
+    assert b"run three times" in done.out and kernel_of(report)["warp_instructions"] is None
+
+
 def test_samples_and_counts_of_two_processes_are_added(on):
     truth = Truth()
     (on.folder / "samples").write_text("\n".join([*head(truth), *truth.lines()]) + "\n")

@@ -113,7 +113,7 @@ int tare_sampled_count(const char *folder, struct tare_pc_samples *samples,
 	int status = tare_recording_load(folder, &recording, &why);
 
 	if (status < 0) {
-		samples->uncounted = strdup(why.message);
+		samples->uncounted = strdup("the program was not recorded in the run for that");
 		return samples->uncounted ? 0 : tare_fail(error, ENOMEM, "out of memory");
 	}
 	status = tell_refused(samples, recording);

@@ -186,7 +186,7 @@ static struct tare_sampled executions_of(const struct tare_sampled_kernel *kerne
 
 int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel)
 {
-	if (kernel->why != TARE_SAMPLED_UNCOUNTED || !kernel->each || !kernel->split.count)
+	if (kernel->why != TARE_SAMPLED_UNCOUNTED || kernel->each <= 0 || !kernel->split.count)
 		return 0;
 	int status = find_once(kernel);
 	const struct rest rest = rest_of(kernel);

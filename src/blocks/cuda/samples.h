@@ -117,6 +117,7 @@ struct tare_pc_samples {
 	bool used;     // a process used CUDA
 	// Why the hardware counted no instructions; NULL: it did, or nobody asked. malloc.
 	char *uncounted;
+	int64_t counting_ns; // what the program took in the run for that; 0: there was none
 };
 
 // Reads the files of every process in the folder, and the modules of kernels that were met. 0, or

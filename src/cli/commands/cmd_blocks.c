@@ -57,8 +57,9 @@ static void say(const struct session *session, const char *text)
 static int prepare(struct session *session, struct tare_error *error)
 {
 	const struct own *own = (const void *)session->settings->own;
-	int status = tare_blocks_runs_begin(session->settings->program, "tare blocks",
-	                                    &session->runs, error);
+	bool several = !own->once || own->before || own->times || own->options.count;
+	int status = tare_blocks_runs_begin(session->settings->program,
+	                                    several ? "tare blocks" : NULL, &session->runs, error);
 
 	if (status == TARE_EXIT_OK && own->devices &&
 	    tare_blocks_models_begin(own->devices, session->runs.place.folder, &session->models,
@@ -306,6 +307,21 @@ static int compare_options(struct session *session, struct tare_error *error)
 	                       error);
 }
 
+// Whether that run ended otherwise than the sampled one, `before`: then it was of other work.
+static bool explain_end(struct session *session, const struct tare_child_end *before)
+{
+	const struct tare_child_end *end = &session->runs.end;
+	int by = end->signal ? end->signal : end->status;
+
+	if (end->signal == before->signal && end->status == before->status)
+		return false;
+	if (asprintf(&session->samples.uncounted,
+	             "the run for that ended otherwise than the sampled one, %s %d",
+	             end->signal ? "by signal" : "with exit status", by) < 0)
+		session->samples.uncounted = NULL;
+	return true;
+}
+
 // One more run, silent, in which the hardware counts instructions of CUDA kernels that were
 // sampled. Returns an exit status.
 static int count_instructions(struct session *session, struct tare_error *error)
@@ -315,7 +331,6 @@ static int count_instructions(struct session *session, struct tare_error *error)
 	struct tare_blocks_place trace = { .lock = -1 };
 	int status = TARE_EXIT_OK;
 	char *plan = NULL;
-	int64_t wall_ns;
 
 	if (!own->executions || own->once || end.signal || end.asked)
 		return TARE_EXIT_OK;
@@ -331,8 +346,9 @@ static int count_instructions(struct session *session, struct tare_error *error)
 		status =
 		    tare_blocks_folder_make(&trace, error) < 0 ? TARE_EXIT_RECORD : TARE_EXIT_OK;
 		if (status == TARE_EXIT_OK)
-			status = tare_blocks_runs_once(&session->runs, run, &wall_ns, error);
-		if (status == TARE_EXIT_OK &&
+			status = tare_blocks_runs_once(&session->runs, run,
+			                               &session->samples.counting_ns, error);
+		if (status == TARE_EXIT_OK && !explain_end(session, &end) &&
 		    tare_sampled_count(trace.folder, &session->samples, error) < 0)
 			status = TARE_EXIT_RECORD;
 		tare_blocks_place_free(&trace);

@@ -20,7 +20,7 @@ static void write_head(const struct tare_pc_samples *samples, int64_t plain_ns, 
 	const struct samples_header *sums = &samples->sums;
 	char plain[TARE_UNIT_TEXT], sampled[TARE_UNIT_TEXT], begin[TARE_UNIT_TEXT],
 	    end[TARE_UNIT_TEXT], modules[TARE_UNIT_TEXT], reads[TARE_UNIT_TEXT],
-	    room[TARE_UNIT_TEXT], note[TEXT];
+	    room[TARE_UNIT_TEXT], counting[TARE_UNIT_TEXT], note[TEXT];
 
 	fprintf(file, "CUDA kernels, by samples of their instructions (CUPTI)\n");
 	if (samples->samples)
@@ -34,10 +34,16 @@ static void write_head(const struct tare_pc_samples *samples, int64_t plain_ns, 
 	                  : sums->contexts     ? "sampled"
 	                                       : "not sampled";
 	if (plain_ns)
-		fprintf(file, "  run twice: %s %s, %s %s\n",
+		fprintf(file, "  run %s: %s %s, %s %s%s%s%s\n",
+		        samples->counting_ns ? "three times" : "twice",
 		        tare_format_ns((double)plain_ns, plain),
 		        samples->exact_count ? "sampled" : "as it is",
-		        tare_format_ns((double)sampled_ns, sampled), how);
+		        tare_format_ns((double)sampled_ns, sampled), how,
+		        samples->counting_ns ? ", " : "",
+		        samples->counting_ns
+		            ? tare_format_ns((double)samples->counting_ns, counting)
+		            : "",
+		        samples->counting_ns ? " while instructions were counted" : "");
 	else
 		fprintf(file, "  run once, %s: %s\n", how,
 		        tare_format_ns((double)sampled_ns, sampled));

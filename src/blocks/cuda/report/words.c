@@ -51,12 +51,13 @@ const char *tare_sampled_cost(const struct tare_pc_samples *samples, int64_t pla
 		snprintf(text, TARE_SAMPLED_COST,
 		         "sampled the program took no longer, by one run each");
 	else
-		snprintf(text, TARE_SAMPLED_COST,
-		         "sampled the program took %s longer (%.2f times), by one run each: %s to "
-		         "begin, to end and for modules; the rest is the wait of the first kernel, "
-		         "launches, and chance; all but launches is paid once, whatever the period",
-		         tare_format_ns((double)(sampled_ns - plain_ns), more),
-		         (double)sampled_ns / (double)plain_ns, tare_format_ns((double)once, ends));
+		snprintf(
+		    text, TARE_SAMPLED_COST,
+		    "sampled the program took %s longer (%.2f times), by one run each: %s to "
+		    "begin, to end and for modules; the rest is the first kernel's wait, launches, "
+		    "and chance; a longer run has a smaller share of it",
+		    tare_format_ns((double)(sampled_ns - plain_ns), more),
+		    (double)sampled_ns / (double)plain_ns, tare_format_ns((double)once, ends));
 	return text;
 }
 
