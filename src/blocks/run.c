@@ -175,8 +175,10 @@ int tare_blocks_run(const struct tare_blocks_place *place, const struct tare_blo
 {
 	const char *drivers = place->drivers ? strchr(place->behind, ',') : NULL;
 	char *behind = NULL;
-	struct tare_record_options recording = { .times = TARE_TIMES_ALL,
-		                                 .contents = run->contents };
+	struct tare_record_options recording = { .times = run->counters ? TARE_TIMES_NONE
+		                                                        : TARE_TIMES_ALL,
+		                                 .contents = run->contents,
+		                                 .count = run->counters };
 	struct tare_child child;
 	size_t ours = 0;
 	char **environment = make_environment(place, run, &ours), **recorded = NULL;

@@ -35,7 +35,8 @@ struct tare_blocks_run {
 	const char *output;  // a file for its standard output; NULL: tare's, or none where silent
 	// a folder in which it is recorded, too, with device times; NULL: it is not
 	const char *trace;
-	bool contents; // what it moves is told by hashes there
+	bool contents;        // what it moves is told by hashes there
+	const char *counters; // what is counted there, without times; NULL: nothing
 };
 // Runs the program to its end. 0; or the negative errno of the exec (or of tare's own failure: then
 // *own is true) with a sentence.

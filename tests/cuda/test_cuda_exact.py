@@ -10,7 +10,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import run  # noqa: E402
-from test_cuda_samples import LOOP, STALLS, STREAMS, WARPS_A_LAUNCH, On, Truth, kernel_of  # noqa: E402
+from test_cuda_samples import LOOP, STALLS, STREAMS, WARPS_A_LAUNCH, On, Truth, counted, kernel_of  # noqa: E402
 
 # CUPTI tells 32 bits of it with counts.
 CRC = 0x55667788
@@ -78,7 +78,8 @@ def test_counts_come_out_by_instruction_block_line_and_opcode(on):
 
 def test_the_first_run_samples_the_same_kernel_and_times_it(on):
     truth = Counted()
-    report = on.blocks(truth.script(), "kernels=9", options=(*EXACT, "--executions"))
+    report = on.blocks(truth.script(), "kernels=9", options=(*EXACT, "--executions"),
+                       environment=counted(truth))
     kernel = kernel_of(report)
     assert kernel["stalls"] == truth.counts(truth.met) and kernel["launches"] == 5
     sampled = {each["block"]: each["executions"] for each in kernel["blocks"]}

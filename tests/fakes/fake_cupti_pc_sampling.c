@@ -9,6 +9,7 @@
 //   reason NAME                 the next reason, from 0 on
 //   pc CRC SYMBOL FUNCTION PC REASON=COUNT ...
 //   total N, dropped N, not_users N
+//   room N                      the hardware's buffer must be asked for with N bytes
 //   full                        reading finds the hardware's buffer full
 //   fail FUNCTION CODE          that function fails
 // Every second `pc` is there to be read at once, and the others come with the end.
@@ -51,7 +52,7 @@ static struct {
 		size_t bytes;
 		uint64_t crc;
 	} cubins[16];
-	uint64_t total, dropped, not_users;
+	uint64_t total, dropped, not_users, room; // room: 0: any
 	bool full;
 	struct {
 		char name[64];
@@ -124,6 +125,7 @@ static void read_script(void)
 		sscanf(line, "total %lu", &self.total);
 		sscanf(line, "dropped %lu", &self.dropped);
 		sscanf(line, "not_users %lu", &self.not_users);
+		sscanf(line, "room %lu", &self.room);
 	}
 	free(line);
 	if (file)
@@ -194,6 +196,9 @@ cupti_result cuptiPCSamplingSetConfigurationAttribute(struct sampling_configurat
 			self.period = attribute->value.number;
 		else if (attribute->type == ABI_SAMPLING_BUFFER)
 			self.last = attribute->value.data;
+		else if (attribute->type == ABI_SAMPLING_ROOM && self.room &&
+		         attribute->value.size != self.room)
+			return INVALID_PARAMETER;
 		else if (attribute->type == ABI_SAMPLING_MODE &&
 		         attribute->value.number != ABI_SAMPLING_CONTINUOUS)
 			return INVALID_PARAMETER;

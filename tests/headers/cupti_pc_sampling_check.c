@@ -62,6 +62,9 @@ _Static_assert((int)ABI_SAMPLING_PERIOD ==
                "");
 _Static_assert((int)ABI_SAMPLING_REASONS == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
                "");
+_Static_assert((int)ABI_SAMPLING_ROOM ==
+                   CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE,
+               "");
 _Static_assert((int)ABI_SAMPLING_MODE == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE,
                "");
 _Static_assert((int)ABI_SAMPLING_BUFFER ==

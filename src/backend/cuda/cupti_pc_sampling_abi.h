@@ -15,6 +15,7 @@ enum {
 	// attributes of a configuration
 	ABI_SAMPLING_PERIOD = 1,
 	ABI_SAMPLING_REASONS = 2,
+	ABI_SAMPLING_ROOM = 4, // bytes of the hardware's buffer
 	ABI_SAMPLING_MODE = 5,
 	ABI_SAMPLING_BUFFER = 8,
 	// lengths of names of reasons, with their end
@@ -55,6 +56,7 @@ struct sampling_attribute {
 	union {
 		uint64_t words[3];
 		uint32_t number; // PERIOD, MODE
+		size_t size;     // ROOM
 		struct {
 			size_t count;
 			uint32_t *places;

@@ -65,30 +65,6 @@ bool tare_sampled_is_looped(const struct tare_sampled_kernel *kernel)
 	return false;
 }
 
-static void tell_executions(struct tare_sampled_kernel *kernel)
-{
-	struct tare_sampled_block *entry = kernel->blocks;
-
-	if (kernel->why == TARE_SAMPLED_KNOWN && tare_sampled_is_looped(kernel))
-		kernel->why = TARE_SAMPLED_LOOP;
-	if (kernel->why != TARE_SAMPLED_KNOWN)
-		return;
-	double each = (double)rest_of(kernel, entry).by[TARE_STALL_SELECTED];
-	if (each < LEAST_ISSUES || !kernel->warps) {
-		kernel->why = TARE_SAMPLED_FEW;
-		return;
-	}
-	double warps = (double)kernel->warps, once = each / (entry->count - 1);
-	for (uint32_t i = 1; i < kernel->split.count; i++) {
-		struct tare_sampled_block *block = &kernel->blocks[i];
-		double issued = (double)rest_of(kernel, block).by[TARE_STALL_SELECTED];
-		if (issued >= LEAST_ISSUES)
-			block->executions = with_error(issued / (block->count - 1) / once * warps,
-			                               sqrt(1 / issued + 1 / each));
-	}
-	entry->executions = (struct tare_sampled){ true, warps, warps, warps };
-}
-
 static int work_out_blocks(struct tare_sampled_kernel *kernel)
 {
 	int status = tare_sass_split(kernel->function->code, kernel->function->bytes,
@@ -105,8 +81,6 @@ static int work_out_blocks(struct tare_sampled_kernel *kernel)
 			tare_stalls_add(&block->stalls, &kernel->instructions[block->first + j]);
 		block->cycles = cycles_of(kernel, block);
 	}
-	if (kernel->split.count)
-		tell_executions(kernel);
 	return 0;
 }
 

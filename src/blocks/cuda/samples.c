@@ -415,9 +415,9 @@ static void tell_launches(const struct reading *reading, size_t at)
 	              : samples->sums.graphs           ? TARE_SAMPLED_GRAPHS
 	              : kernel->cubin->launches        ? TARE_SAMPLED_BY_DEVICE
 	              : samples->sums.lost_launches    ? TARE_SAMPLED_LOST
-	                                               : TARE_SAMPLED_KNOWN;
+	                                               : TARE_SAMPLED_UNCOUNTED;
 	for (size_t i = 0; i < samples->kernel_count; i++)
-		if (kernel->why == TARE_SAMPLED_KNOWN && i != at &&
+		if (kernel->why == TARE_SAMPLED_UNCOUNTED && i != at &&
 		    reading->hashes[i] == reading->hashes[at])
 			kernel->why = TARE_SAMPLED_TWICE;
 }
@@ -518,5 +518,6 @@ void tare_pc_samples_free(struct tare_pc_samples *samples)
 	free(samples->crcs);
 	free(samples->processes);
 	free(samples->exact);
+	free(samples->uncounted);
 	*samples = (struct tare_pc_samples){ 0 };
 }

@@ -40,6 +40,7 @@ struct tare_sampled_block {
 	// cycle in which its warp is met as `selected`.
 	struct tare_sampled cycles;
 	struct tare_sampled executions; // by warps, of all launches
+	bool once;                      // each warp executes it once
 };
 
 struct tare_sampled_line {
@@ -55,9 +56,9 @@ enum tare_sampled_why {
 	TARE_SAMPLED_GRAPHS,    // the program launches graphs, whose kernels are not told of
 	TARE_SAMPLED_TWICE,     // two kernels are called so
 	TARE_SAMPLED_BY_DEVICE, // kernels of the module may launch it
-	TARE_SAMPLED_FEW,       // too few samples of the block that each warp begins with
+	TARE_SAMPLED_UNCOUNTED, // the hardware did not count its instructions
+	TARE_SAMPLED_FEW,       // too few samples that issued
 	TARE_SAMPLED_NO_CODE,   // the module was not kept
-	TARE_SAMPLED_LOOP,      // the first block is in a loop
 	TARE_SAMPLED_LOST,      // launches, or samples, were lost
 };
 
@@ -69,6 +70,10 @@ struct tare_sampled_kernel {
 	const struct tare_cubin_function *function;
 	struct tare_stall_counts stalls;
 	uint64_t launches, warps; // 0: not known
+	// instructions by warps, of one warp, as the hardware counted them in launches of another
+	// run: their mean, the least and the most of a launch; 0: not counted
+	double each, each_least, each_most;
+	uint64_t counted; // those launches
 	enum tare_sampled_why why;
 	// by instruction: `count` of them, or without a module those that were met, by pc
 	struct tare_stall_counts *instructions;
@@ -110,6 +115,9 @@ struct tare_pc_samples {
 	struct tare_stall_counts stalls;
 	bool has_text; // by nvdisasm
 	bool used;     // a process used CUDA
+	// Why the hardware counted no instructions; NULL: it did, or nobody asked. malloc.
+	char *uncounted;
+	int64_t counting_ns; // what the program took in the run for that; 0: there was none
 };
 
 // Reads the files of every process in the folder, and the modules of kernels that were met. 0, or
@@ -120,6 +128,16 @@ void tare_pc_samples_free(struct tare_pc_samples *samples);
 
 // Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.
 int tare_sampled_kernel_work_out(struct tare_sampled_kernel *kernel);
+// Executions of its blocks, from how many instructions a warp of it executes (executions.c). 0, or
+// -ENOMEM.
+int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel);
+// Which counters of which kernels are wanted for that (guest/environment.h): of those with most
+// samples. *plan is for free(); NULL: of none. 0, or -ENOMEM.
+int tare_sampled_plan(const struct tare_pc_samples *samples, char **plan);
+// Takes the counts of that run, which was recorded into `folder`, and tells executions. 0, or a
+// negative errno with a sentence.
+int tare_sampled_count(const char *folder, struct tare_pc_samples *samples,
+                       struct tare_error *error);
 // Whether a branch leads back to its first instruction.
 bool tare_sampled_is_looped(const struct tare_sampled_kernel *kernel);
 // Text of instructions by nvdisasm, where it is on PATH or in CUDA's folder (disassembly.c). 0, or

@@ -106,6 +106,10 @@ struct tare_sass tare_sass_read(const uint8_t *code, uint32_t sm, uint64_t pc)
 	                               (opcode == WARPSYNC && (low >> 9 & 7) == 1));
 	read.indirect = opcode == BRX || opcode == JMX || opcode == BRXU || opcode == JMXU ||
 	                opcode == JMP || (opcode == BRA && !relative);
+	// BRA has a second predicate, and a form with one for the whole warp.
+	bool chooses = opcode == BRA && ((low >> 9 & 7) == 2 || (high >> 23 & 7) != ALWAYS);
+	read.goes_on = !read.leaves || read.conditional || chooses || opcode == BSYNC ||
+	               opcode == CALL || opcode == CALL_ABSOLUTE;
 	if (read.has_target)
 		read.target = opcode == BSSY ? meeting_of(low, pc) : target_of(low, high, sm, pc);
 	return read;

@@ -52,6 +52,7 @@ struct tare_sass {
 	enum tare_sass_class class;
 	bool conditional; // it may have no effect
 	bool leaves;      // what follows it is another block
+	bool goes_on;     // what follows it may be the next, at once or when a call returns
 	bool indirect;    // where it goes to is not read
 	bool has_target;
 	int64_t target; // pc

@@ -58,8 +58,9 @@ static void say(const struct session *session, const char *text)
 static int prepare(struct session *session, struct tare_error *error)
 {
 	const struct own *own = (const void *)session->settings->own;
-	int status = tare_blocks_runs_begin(session->settings->program, "tare blocks",
-	                                    &session->runs, error);
+	bool several = !own->once || own->before || own->times || own->options.count;
+	int status = tare_blocks_runs_begin(session->settings->program,
+	                                    several ? "tare blocks" : NULL, &session->runs, error);
 
 	if (status == TARE_EXIT_OK && own->devices &&
 	    tare_blocks_models_begin(own->devices, session->runs.place.folder, &session->models,
@@ -224,7 +225,9 @@ static int explain(struct session *session, struct tare_error *error)
 	                   : session->runs.loader.wanted ? &session->runs.loader.without
 	                                                 : &session->runs.loader.program,
 	                   NULL, why, sizeof why);
-	tare_fail(error, ENODATA, "nothing was counted, the layer was never loaded: %.300s", why);
+	tare_fail(error, ENODATA,
+	          "nothing was counted, the layer was never loaded: %.300s; nor did it use CUDA",
+	          why);
 	return TARE_EXIT_RECORD;
 }
 
@@ -307,6 +310,57 @@ static int compare_options(struct session *session, struct tare_error *error)
 	                       error);
 }
 
+// Whether that run ended otherwise than the sampled one, `before`: then it was of other work.
+static bool explain_end(struct session *session, const struct tare_child_end *before)
+{
+	const struct tare_child_end *end = &session->runs.end;
+	int by = end->signal ? end->signal : end->status;
+
+	if (end->signal == before->signal && end->status == before->status)
+		return false;
+	if (asprintf(&session->samples.uncounted,
+	             "the run for that ended otherwise than the sampled one, %s %d",
+	             end->signal ? "by signal" : "with exit status", by) < 0)
+		session->samples.uncounted = NULL;
+	return true;
+}
+
+// One more run, silent, in which the hardware counts instructions of CUDA kernels that were
+// sampled. Returns an exit status.
+static int count_instructions(struct session *session, struct tare_error *error)
+{
+	const struct own *own = (const void *)session->settings->own;
+	struct tare_child_end end = session->runs.end;
+	struct tare_blocks_place trace = { .lock = -1 };
+	int status = TARE_EXIT_OK;
+	char *plan = NULL;
+
+	if (!own->executions || own->once || end.signal || end.asked)
+		return TARE_EXIT_OK;
+	if (tare_sampled_plan(&session->samples, &plan) < 0) {
+		tare_fail(error, ENOMEM, "out of memory");
+		return TARE_EXIT_RECORD;
+	}
+	if (status == TARE_EXIT_OK && plan) {
+		const struct tare_blocks_run run = { .stage = BLOCKS_STAGE_COLLECT,
+			                             .silent = true,
+			                             .trace = trace.folder,
+			                             .counters = plan };
+		status =
+		    tare_blocks_folder_make(&trace, error) < 0 ? TARE_EXIT_RECORD : TARE_EXIT_OK;
+		if (status == TARE_EXIT_OK)
+			status = tare_blocks_runs_once(&session->runs, run,
+			                               &session->samples.counting_ns, error);
+		if (status == TARE_EXIT_OK && !explain_end(session, &end) &&
+		    tare_sampled_count(trace.folder, &session->samples, error) < 0)
+			status = TARE_EXIT_RECORD;
+		tare_blocks_place_free(&trace);
+	}
+	session->runs.end = end;
+	free(plan);
+	return status;
+}
+
 static int report(struct session *session, struct tare_error *error)
 {
 	uint64_t counted, launches;
@@ -323,6 +377,8 @@ static int report(struct session *session, struct tare_error *error)
 		return explain(session, error);
 	}
 	int status = count_before(session, error);
+	if (status == TARE_EXIT_OK)
+		status = count_instructions(session, error);
 	if (status != TARE_EXIT_OK)
 		return status;
 	if (sample_times(session, error) < 0 || compare_options(session, error) < 0)
@@ -377,7 +433,7 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 	bool ended = session.runs.end.signal || session.runs.end.asked;
 	if (status == TARE_EXIT_OK && ended)
 		say(&session, "a signal ended the first of the program's two runs: nothing was "
-		              "counted");
+		              "counted; CUDA kernels are sampled in a single run by --once");
 	else if (status == TARE_EXIT_OK)
 		status = run_once(&session, BLOCKS_STAGE_COUNT, false, &session.counted_ns, error);
 	if (status == TARE_EXIT_OK && !ended)
@@ -404,8 +460,9 @@ static const struct tare_option own_options_rows[] = {
 	  .sets = 1 },
 	{ .name = "executions",
 	  .value = TARE_VALUE_NONE,
-	  .summary = "count launches of CUDA kernels: how often blocks run, about",
-	  .detail = "Each launch takes about a microsecond more.",
+	  .summary = "how often blocks of CUDA kernels run, about; runs the program once more",
+	  .detail = "Launches are counted, each takes about a microsecond more; and in one more "
+	            "run the hardware counts instructions of the 16 kernels with most samples.",
 	  .offset = TARE_OWN_SETTING(struct own, executions),
 	  .sets = 1 },
 	{ .name = "period",

@@ -20,13 +20,14 @@ int tare_blocks_runs_begin(char *const *arguments, const char *who, struct tare_
 	int status = tare_program_find(arguments[0], &runs->program, error);
 
 	runs->arguments = arguments;
+	runs->several = who != NULL;
 	if (status < 0)
 		return status_of(status);
 	char *recorder = tare_layer_find(error);
 	status = recorder ? tare_blocks_layer_find(recorder, &runs->place, error) : -ENOENT;
 	free(recorder);
 	if (status < 0 || tare_layer_check(runs->place.layer, error) < 0 ||
-	    tare_input_note(&runs->input, who, error) < 0 ||
+	    (who && tare_input_note(&runs->input, who, error) < 0) ||
 	    tare_blocks_folder_make(&runs->place, error) < 0)
 		return TARE_EXIT_RECORD;
 	tare_closure_find(runs->program.path, library_path, &runs->closure);
@@ -47,7 +48,8 @@ int tare_blocks_runs_once(struct tare_blocks_runs *runs, struct tare_blocks_run 
 	bool own;
 
 	run.arguments = runs->arguments;
-	tare_input_restore(&runs->input);
+	if (runs->several)
+		tare_input_restore(&runs->input);
 	int status = tare_blocks_run(&runs->place, &run, &runs->end, wall_ns, &own, error);
 	return status == 0 ? TARE_EXIT_OK : own ? TARE_EXIT_RECORD : status_of(status);
 }

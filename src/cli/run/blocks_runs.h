@@ -12,13 +12,14 @@ struct tare_blocks_runs {
 	struct tare_loader_choice loader;
 	struct tare_drivers drivers; // of Level Zero
 	struct tare_blocks_place place;
+	bool several; // runs, each of which finds `input`
 	struct tare_input input;
 	struct tare_child_end end; // of the latest run
 };
 
 // Finds the program, the layer and what it loads, and makes the folder. `who` begins a sentence
-// about standard input that can be read once only: "tare blocks". Returns an exit status, with a
-// sentence unless it is TARE_EXIT_OK. Free in either case.
+// about standard input that can be read once only: "tare blocks"; NULL: it is run once. Returns an
+// exit status, with a sentence unless it is TARE_EXIT_OK. Free in either case.
 int tare_blocks_runs_begin(char *const *arguments, const char *who, struct tare_blocks_runs *runs,
                            struct tare_error *error);
 // Runs the program to its end; run->arguments are those of `runs`. Returns an exit status of tare's

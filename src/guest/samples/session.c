@@ -21,6 +21,8 @@ enum {
 	READ_NS = 250000000,
 	PATIENCE_S = 5, // for another thread that reads
 	MOST_READS = 64,
+	LARGE_PERIOD = 13, // up to this one the hardware's buffer is the largest
+	LEAST_BUFFER = 64 << 20,
 };
 
 static struct pc_sampling_functions sampling;
@@ -236,6 +238,17 @@ static uint32_t wanted_period(void)
 	           : SAMPLES_USUAL_PERIOD;
 }
 
+// Bytes of the hardware's buffer, which hold about 40 bytes a sample for the tenth of a second
+// until CUPTI empties it. The larger it is, the longer the context's first kernel waits for it.
+static size_t buffer_of(uint32_t period)
+{
+	size_t bytes = (size_t)512 << 20;
+
+	for (uint32_t n = LARGE_PERIOD; n < period && bytes > LEAST_BUFFER; n++)
+		bytes /= 2;
+	return bytes;
+}
+
 static cupti_result configure(struct session *session, uint32_t *places, const char **where)
 {
 	struct sampling_attribute attributes[] = {
@@ -243,6 +256,7 @@ static cupti_result configure(struct session *session, uint32_t *places, const c
 		{ .type = ABI_SAMPLING_PERIOD, .value.number = wanted_period() },
 		{ .type = ABI_SAMPLING_REASONS,
 		  .value.reasons = { session->reason_count, places } },
+		{ .type = ABI_SAMPLING_ROOM, .value.size = buffer_of(wanted_period()) },
 		{ .type = ABI_SAMPLING_BUFFER, .value.data = session->last },
 	};
 	struct sampling_attribute period = { .type = ABI_SAMPLING_PERIOD };

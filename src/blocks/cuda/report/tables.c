@@ -369,6 +369,17 @@ TARE_TABLE(static, exact_table, "exact", "Counted exactly", "a kernel that was c
 #undef SOURCE_NAME
 #undef KERNEL
 
+static bool has_instructions(const void *samples, const void *row)
+{
+	(void)samples;
+	return ((const struct tare_sampled_row *)row)->kernel->counted != 0;
+}
+
+static const struct tare_column_group warp_instructions = {
+	"warp_instructions", NULL, has_instructions,
+	"that a warp executes, as the hardware counted them; null: it did not"
+};
+
 #define KERNEL row->kernel
 #define SEEN(count) tare_if(samples->of->sums.counts_launches > 0, count, TARE_NOT_ASKED)
 #define SOURCE struct tare_pc_samples_rows

@@ -20,7 +20,7 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 	const struct samples_header *sums = &samples->sums;
 	char plain[TARE_UNIT_TEXT], sampled[TARE_UNIT_TEXT], begin[TARE_UNIT_TEXT],
 	    end[TARE_UNIT_TEXT], modules[TARE_UNIT_TEXT], reads[TARE_UNIT_TEXT],
-	    room[TARE_UNIT_TEXT];
+	    room[TARE_UNIT_TEXT], counting[TARE_UNIT_TEXT], cost[TARE_SAMPLED_COST];
 
 	fprintf(file, "CUDA kernels, by samples of their instructions (CUPTI)\n");
 	if (samples->samples)
@@ -30,17 +30,24 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 		        " = %" PRIu64 " cycles\n",
 		        samples->samples, samples->kernel_count, samples->period,
 		        UINT64_C(1) << (samples->period & 63));
+	const char *how = samples->exact_count ? "with one kernel counted"
+	                  : sums->contexts     ? "sampled"
+	                                       : "not sampled";
 	if (plain_ns)
-		fprintf(file, "  run twice: %s %s, %s %s\n",
+		fprintf(file, "  run %s: %s %s, %s %s%s%s%s\n",
+		        samples->counting_ns ? "three times" : "twice",
 		        tare_format_ns((double)plain_ns, plain),
 		        samples->exact_count ? "sampled" : "as it is",
-		        tare_format_ns((double)sampled_ns, sampled),
-		        samples->exact_count ? "with one kernel counted" : "sampled");
+		        tare_format_ns((double)sampled_ns, sampled), how,
+		        samples->counting_ns ? ", " : "",
+		        samples->counting_ns
+		            ? tare_format_ns((double)samples->counting_ns, counting)
+		            : "",
+		        samples->counting_ns ? " while instructions were counted" : "");
 	else
-		fprintf(file, "  run once, %s: %s\n",
-		        samples->exact_count ? "with one kernel counted" : "sampled",
+		fprintf(file, "  run once, %s: %s\n", how,
 		        tare_format_ns((double)sampled_ns, sampled));
-	if (samples->process_count)
+	if (sums->contexts)
 		fprintf(
 		    file,
 		    "  sampling took %s of the program's threads to begin, %s to end, %s to copy "
@@ -50,6 +57,8 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 		    tare_format_ns((double)sums->module_ns, modules),
 		    tare_format_bytes(sums->module_bytes, room),
 		    tare_format_ns((double)sums->read_ns, reads));
+	if (tare_sampled_cost(samples, plain_ns, sampled_ns, cost))
+		fprintf(file, "  %s\n", cost);
 	for (size_t i = 0; i < rows->notes.count; i++)
 		fprintf(file, "  %s\n", rows->notes.at[i]);
 }

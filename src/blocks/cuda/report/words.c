@@ -5,6 +5,7 @@
 #include "blocks/cuda/report/write.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +24,41 @@ const char *tare_sampled_why(enum tare_sampled_why why)
 		    "the program launches graphs, whose kernels are not counted",
 		[TARE_SAMPLED_TWICE] = "the program has several kernels of this name",
 		[TARE_SAMPLED_BY_DEVICE] = "kernels of its module may be launched by the device",
-		[TARE_SAMPLED_FEW] =
-		    "the instructions that each warp executes once were met too seldom",
+		[TARE_SAMPLED_UNCOUNTED] =
+		    "the hardware did not count its instructions, which takes one more run, "
+		    "without --once, and is done for the 16 kernels with most samples",
+		[TARE_SAMPLED_FEW] = "its instructions were met too seldom while they issued: a "
+		                     "longer run, or a smaller --period",
 		[TARE_SAMPLED_NO_CODE] = "its module was not kept",
-		[TARE_SAMPLED_LOOP] = "no instruction is known that each warp executes once",
 		[TARE_SAMPLED_LOST] = "launches were not counted for want of room",
 	};
 
 	return clauses[why];
+}
+
+// ---- cost
+
+const char *tare_sampled_cost(const struct tare_pc_samples *samples, int64_t plain_ns,
+                              int64_t sampled_ns, char text[TARE_SAMPLED_COST])
+{
+	const struct samples_header *sums = &samples->sums;
+	uint64_t once = sums->enable_ns + sums->disable_ns + sums->module_ns;
+	char more[TARE_UNIT_TEXT], ends[TARE_UNIT_TEXT];
+
+	if (!plain_ns || samples->exact_count || !sums->contexts)
+		return NULL;
+	if (sampled_ns <= plain_ns)
+		snprintf(text, TARE_SAMPLED_COST,
+		         "sampled the program took no longer, by one run each");
+	else
+		snprintf(
+		    text, TARE_SAMPLED_COST,
+		    "sampled the program took %s longer (%.2f times), by one run each: %s to "
+		    "begin, to end and for modules; the rest is the first kernel's wait, launches, "
+		    "and chance; a longer run has a smaller share of it",
+		    tare_format_ns((double)(sampled_ns - plain_ns), more),
+		    (double)sampled_ns / (double)plain_ns, tare_format_ns((double)once, ends));
+	return text;
 }
 
 // ---- notes of all
@@ -60,6 +88,19 @@ static void say_refused(const struct tare_pc_samples *samples, char *text, size_
 		free(why);
 		return;
 	}
+}
+
+// Of what was counted, by the hardware and exactly.
+static bool say_counts(const struct tare_pc_samples *samples, uint32_t number, char *text,
+                       size_t size)
+{
+	if (samples->uncounted && number-- == 0) {
+		snprintf(text, size,
+		         "instructions were not counted, so blocks have no executions: %s",
+		         samples->uncounted);
+		return true;
+	}
+	return tare_exact_note(samples, number, text, size);
 }
 
 // A row: whether it applies, and its sentence with one number.
@@ -108,6 +149,10 @@ bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number
 		  "free some room in $TMPDIR" },
 		{ sums->not_users,
 		  "%" PRIu64 " samples are of the driver's own kernels, which are not shown" },
+		{ samples->kernel_count || sums->total ? 0 : sums->contexts,
+		  "%" PRIu64
+		  " context(s) were sampled, and no kernel was met: the program launched "
+		  "none, or for so short a time that a smaller --period is needed" },
 	};
 	uint32_t have = 0;
 
@@ -121,7 +166,7 @@ bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number
 			snprintf(text, size, rows[i].format, rows[i].number);
 		return true;
 	}
-	return tare_exact_note(samples, number - have, text, size);
+	return say_counts(samples, number - have, text, size);
 }
 
 // ---- notes of a kernel
@@ -203,7 +248,8 @@ const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TAR
 		snprintf(text, TARE_SAMPLED_WORDS, "%s", value);
 	else
 		snprintf(text, TARE_SAMPLED_WORDS, "%s \xc2\xb1%.1f %%", value,
-		         50 * (figure->high - figure->low) / figure->value);
+		         100 * fmax(figure->high - figure->value, figure->value - figure->low) /
+		             figure->value);
 	return text;
 }
 

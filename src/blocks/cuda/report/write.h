@@ -11,6 +11,11 @@
 const char *tare_sampled_name(const struct tare_sampled_kernel *kernel);
 // Why its executions are not known: a clause.
 const char *tare_sampled_why(enum tare_sampled_why why);
+enum { TARE_SAMPLED_COST = 300 };
+// What sampling cost the program, from the time of a run without (0: there was none) and one with
+// it: a sentence without a full stop; NULL: that is not known.
+const char *tare_sampled_cost(const struct tare_pc_samples *samples, int64_t plain_ns,
+                              int64_t sampled_ns, char text[TARE_SAMPLED_COST]);
 // What is missing, and why, a sentence each; `number` from 0 on. False: there are no more.
 bool tare_pc_samples_note(const struct tare_pc_samples *samples, uint32_t number, char *text,
                           size_t size);
@@ -23,7 +28,7 @@ void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t
 // The file of a line: its name without folders.
 const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t file);
 enum { TARE_SAMPLED_WORDS = 80 };
-// "1.2e6 ± 3 %", "12" or "n/a".
+// "1.2e6 ± 3 %", "12" or "n/a"; of an interval's two ends the farther one counts.
 const char *tare_sampled_figure(const struct tare_sampled *figure, char text[TARE_SAMPLED_WORDS]);
 // The two most frequent reasons to wait: "long_scoreboard 62 %, wait 10 %".
 const char *tare_sampled_waits(const struct tare_stall_counts *counts,
