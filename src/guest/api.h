@@ -214,48 +214,73 @@ static inline bool guest_launches_like(const struct guest_launches *row, uint64_
 	        (row->amount ^ amount)) == 0;
 }
 
-// Puts a launch that is like the one before behind it, in the same record or the next, as `number`.
-// False: it must have a record of its own, and nothing was written; so it is where that is not the
-// thread's next number. A signal handler may do the same at any moment: meanwhile it finds no row,
-// what it writes lies behind, and numbers and places tell us.
-static inline __attribute__((always_inline)) bool guest_launches_more(struct guest_thread *thread,
-                                                                      struct guest_launches *row,
-                                                                      uint32_t number,
-                                                                      uint64_t enter, uint64_t exit)
+// Where a launch that is like the one before is to be put: in the same record, or in the next with
+// all its `room`. NULL: it must have a record of its own. What is found is for
+// guest_launches_put_in or guest_launches_leave; until then a signal handler that launches finds no
+// row: what it writes lies behind, and numbers and places tell us.
+static inline __attribute__((always_inline)) union tare_trace_record *
+guest_launches_place(struct guest_thread *thread, struct guest_launches *row, uint32_t *room)
 {
 	union tare_trace_record *last = row->last;
-	const uint64_t after = enter - row->exit, took = exit - enter;
-	uint32_t room = row->room;
-	// UINT32_MAX stands for a call that took longer.
-	if (__builtin_expect(last == NULL || (after | (took + 1)) >> 32 != 0, 0))
-		return false;
+	if (__builtin_expect(last == NULL, 0))
+		return NULL;
 	__atomic_store_n(&row->last, NULL, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(!guest_is_last(thread, last, row->windows), 0))
-		return false;
-	if (room == 0) {
-		last = guest_claim_behind(thread, last);
-		if (__builtin_expect(last == NULL, 0))
-			return false;
-		room = TARE_LAUNCHES_MOST;
-	}
-	if (__builtin_expect(!guest_take_number(thread, number), 0)) {
-		if (room == TARE_LAUNCHES_MOST)
-			guest_commit(last, tare_trace_head(TARE_TRACE_VOID, 0, 0, thread->track));
-		return false;
-	}
+		return NULL;
+	*room = row->room;
+	if (*room != 0)
+		return last;
+	*room = TARE_LAUNCHES_MOST;
+	return guest_claim_behind(thread, last);
+}
+
+// Nothing is put there.
+static inline void guest_launches_leave(const struct guest_thread *thread,
+                                        union tare_trace_record *place, uint32_t room)
+{
+	if (room == TARE_LAUNCHES_MOST)
+		guest_commit(place, tare_trace_head(TARE_TRACE_VOID, 0, 0, thread->track));
+}
+
+// Puts the launch there, as `number`. False: it must have a record of its own, and nothing was
+// written; so it is where that is not the thread's next number, for a signal handler has had it.
+static inline __attribute__((always_inline)) bool
+guest_launches_put_in(struct guest_thread *thread, struct guest_launches *row,
+                      union tare_trace_record *place, uint32_t room, uint32_t number,
+                      uint64_t enter, uint64_t exit)
+{
+	const uint64_t after = enter - row->exit, took = exit - enter;
 	const uint32_t count = TARE_LAUNCHES_MOST - room;
-	uint32_t *ticks = &last->launches.ticks[2 * count];
+	// UINT32_MAX stands for a call that took longer.
+	if (__builtin_expect((after | (took + 1)) >> 32 != 0, 0) ||
+	    __builtin_expect(!guest_take_number(thread, number), 0)) {
+		guest_launches_leave(thread, place, room);
+		return false;
+	}
+	uint32_t *ticks = &place->launches.ticks[2 * count];
 	ticks[0] = (uint32_t)after;
 	ticks[1] = (uint32_t)took;
-	guest_commit(last,
+	guest_commit(place,
 	             tare_trace_head(TARE_TRACE_LAUNCHES, 0, (uint16_t)(count + 1), thread->track));
 	row->exit = exit;
 	row->number = number;
 	row->room = room - 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&row->last, last, __ATOMIC_RELAXED);
+	__atomic_store_n(&row->last, place, __ATOMIC_RELAXED);
 	return true;
+}
+
+// Both.
+static inline __attribute__((always_inline)) bool guest_launches_more(struct guest_thread *thread,
+                                                                      struct guest_launches *row,
+                                                                      uint32_t number,
+                                                                      uint64_t enter, uint64_t exit)
+{
+	uint32_t room = 0;
+	union tare_trace_record *place = guest_launches_place(thread, row, &room);
+	return place != NULL &&
+	       guest_launches_put_in(thread, row, place, room, number, enter, exit);
 }
 
 // Begins a row with a COMMAND that was just written, to which no other record belongs. `windows`:

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Of a variable of ours that a fast path looks at: it is in this library, no table says where.
+#define GUEST_HIDDEN __attribute__((visibility("hidden")))
+
 // ---- life
 
 // What TARE_RECORD in the environment says; `tare record` writes it (src/record/environment.h).
@@ -46,7 +49,7 @@ struct guest_options {
 // After a fork the child begins a file of its own by itself, for all that its parent had begun.
 struct guest_api;
 bool guest_begin(const struct guest_api *api);
-extern struct guest_options guest_options;
+extern GUEST_HIDDEN struct guest_options guest_options;
 // Writes what guest_options has of our own code's cost into a header, the file's or one to come.
 void guest_tell_self_cost(struct tare_trace_header *header);
 // To the process's file: it took a thread of the program from then on (CLOCK_MONOTONIC) to begin or
@@ -55,12 +58,12 @@ void guest_setup_took(uint64_t from_ns);
 
 // True while events are wanted (--delay, --duration). Definitions always are. It stays true when
 // there is no room any more, so that what is lost is counted.
-extern _Atomic bool guest_active;
+extern GUEST_HIDDEN _Atomic bool guest_active;
 // Counts the files that this process image has begun, forks included: what was defined in another
 // generation (functions, strings, shapes) is not known in this one's file.
-extern _Atomic uint32_t guest_process;
+extern GUEST_HIDDEN _Atomic uint32_t guest_process;
 // False from the end of the process on: then nothing of the vendor's may be called any more.
-extern _Atomic bool guest_alive;
+extern GUEST_HIDDEN _Atomic bool guest_alive;
 
 // ---- time
 
@@ -176,7 +179,7 @@ static inline const void *guest_hash_key(uint64_t hash)
 }
 
 // The file's header, for the live counters; NULL before guest_begin.
-extern struct tare_trace_header *guest_header;
+extern GUEST_HIDDEN struct tare_trace_header *guest_header;
 static inline void guest_count(uint64_t *counter, uint64_t by)
 {
 	__atomic_fetch_add(counter, by, __ATOMIC_RELAXED);

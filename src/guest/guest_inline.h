@@ -17,12 +17,13 @@
 
 // One pointer is all that the recorder takes of the static thread-local memory: with the other
 // models the first use in a thread would call malloc.
-extern _Thread_local struct guest_thread *guest_this
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-extern bool guest_clock_tsc;
-extern uint64_t guest_cpu_ticks;      // 50 µs
-extern uint64_t guest_cpu_most_ticks; // 0.5 ms
-extern _Atomic bool guest_lone;       // there is no helper, for the process has one thread
+extern GUEST_HIDDEN _Thread_local struct guest_thread *guest_this
+    __attribute__((tls_model("initial-exec")));
+extern GUEST_HIDDEN bool guest_clock_tsc;
+extern GUEST_HIDDEN uint64_t guest_cpu_ticks;      // 50 µs
+extern GUEST_HIDDEN uint64_t guest_cpu_most_ticks; // 0.5 ms
+// There is no helper, for the process has one thread.
+extern GUEST_HIDDEN _Atomic bool guest_lone;
 
 struct guest_thread *guest_thread_slow(void);
 union tare_trace_record *guest_event_slow(struct guest_thread *thread, bool command);

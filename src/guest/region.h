@@ -12,7 +12,7 @@ struct guest_region {
 	uint32_t count; // times mapped
 	uint8_t memory; // enum tare_trace_memory
 };
-extern _Atomic uint32_t guest_region_count;
+extern GUEST_HIDDEN _Atomic uint32_t guest_region_count;
 void guest_region_add(const void *start, uint64_t bytes, uint64_t flags, uint8_t memory);
 // One that begins at `start`; false: none. A mapped one is counted down and goes.
 bool guest_region_unmap(const void *start, struct guest_region *region);

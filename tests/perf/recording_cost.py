@@ -3,6 +3,7 @@
 """What recording costs a launch-heavy program, in interleaved rounds on one of PoCL's devices.
 
   recording_cost.py [--tare TARE] [--stress PROGRAM] [--rounds N] [--commands N] [--device NAME] [--thread]
+                    [--parts] [--realtime]
 
 Variants: as it is; with profiling that the program itself asks for; the floor, which is profiling, an
 event for each command and its release by the program itself; recorded but counting only
@@ -12,6 +13,12 @@ has a second thread, which does nothing: the recorder has one of its own then. P
 each variant adds to the one as it is, in nanoseconds a command: in the program's loop, and in the
 process's CPU and wall time less start-up (a run with one command). Last comes what the report says of a call
 stack's cost, beside what it added.
+
+With --parts the variants are the parts of what recording with all times costs, put together by the program itself: two
+readings of the processor's counter for each command; the floor; the floor with events that are released as soon as
+there are twelve, as the recorder does; that with the driver's four times asked for; and that with the readings. What
+recording adds to the last one is the recorder's own. With --realtime all runs have real-time priority (chrt, needs the
+right to it): on a machine with other work they differ by a tenth of what they do without.
 """
 import argparse
 import json
@@ -37,16 +44,32 @@ def take(command, environment):
 
 def variants(options, folder):
     words = ["thread"] if options.thread else []
+    first = ["chrt", "--fifo", "40"] if options.realtime else []
     stress = [options.stress, str(options.commands), *words]
-    record = [options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare")]
+    record = [*first, options.tare, "record", "-q", "--force", "-o", os.path.join(folder, "cost.tare")]
     sampled, plain = record + ["--"], record + ["--times", "all", "--"]
     stacks = record + ["--times", "all", "--call-stacks", "--"]
     one = [options.stress, "1", *words]
     count = {"TARE_RECORD_OPTIONS": "count"}
+
+    def own(*more):
+        return [*first, *stress, *more], [*first, *one, *more], {}
+
+    if options.parts:
+        return {
+            "native": own(),
+            "readings": own("readings"),
+            "floor": own("events"),
+            "released soon": own("events", "soon"),
+            "and questions": own("events", "soon", "questions"),
+            "and readings": own("events", "soon", "questions", "readings"),
+            "counting only": (plain + stress, plain + one, count),
+            "recorded": (plain + stress, plain + one, {}),
+        }
     return {
-        "native": (stress, one, {}),
-        "own profiling": (stress + ["profile"], one + ["profile"], {}),
-        "floor": (stress + ["events"], one + ["events"], {}),
+        "native": own(),
+        "own profiling": own("profile"),
+        "floor": own("events"),
         "counting only": (plain + stress, plain + one, count),
         "sampled": (sampled + stress, sampled + one, {}),
         "recorded": (plain + stress, plain + one, {}),
@@ -70,6 +93,8 @@ def main():
     parser.add_argument("--commands", type=int, default=1_000_000)
     parser.add_argument("--device", default="basic", choices=("basic", "pthread"))
     parser.add_argument("--thread", action="store_true")
+    parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--realtime", action="store_true")
     options = parser.parse_args()
     folder = tempfile.mkdtemp()
     taken, said = {}, []
@@ -100,6 +125,8 @@ def main():
             cells.append((each, added, ratio))
         print(f"{name:16}{cells[0][0]:8.1f}{cells[0][1]:+8.1f}{cells[0][2]:7.2f}"
               f"{cells[1][0]:9.1f}{cells[1][1]:+8.1f}{cells[2][0]:9.1f}{cells[2][1]:+8.1f}")
+    if options.parts:
+        return
     added = [statistics.median((with_[column] - without[column]) / options.commands
                                for with_, without in zip(taken["with call stacks"], taken["recorded"]))
              for column in (0, 1)]

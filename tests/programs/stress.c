@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches as fast as it can: a write and a read of 4 KB for every ten tiny kernels, clFinish
 // after every hundred commands.
-//   stress COMMANDS [profile] [events] [times] [thread] [killed]
+//   stress COMMANDS [profile] [events] [soon] [questions] [readings] [times] [thread] [killed]
 // profile: the program itself asks for profiling; events: and for an event of each command, which
-// it releases after clFinish; times: which it asks for its times before; thread: it has a second
-// thread, which does nothing; killed: it waits for nothing in the loop and kills itself after it.
+// it releases after clFinish; soon: as soon as there are twelve (where the device executes a
+// command in the call that enqueues it); questions: which it asks for its four times before;
+// readings: it reads the processor's counter before and after each command; times: it asks for the
+// times of each event after clFinish; thread: it has a second thread, which does nothing; killed:
+// it waits for nothing in the loop and kills itself after it.
 // Prints "COMMANDS LOOP_NS CPU_NS THREADS WRITES_NS KERNELS_NS READS_NS": of the loop by the host's
 // clock, of the process since it began, as many as the process has then, and what the device took
 // for the loop's commands of each kind (0 without "times"; with DURATIONS in the environment, those
@@ -26,6 +29,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
 
 static _Atomic uint64_t here, *progress = &here;
 
@@ -80,7 +86,7 @@ static unsigned count_threads(void)
 	return stat("/proc/self/task", &tasks) == 0 ? (unsigned)tasks.st_nlink - 2 : 0;
 }
 
-enum { AT_ONCE = 100 };
+enum { AT_ONCE = 100, SOON = 12, BYTES = 4096 };
 enum kind { WRITE, KERNEL, READ, KINDS };
 static cl_event held[AT_ONCE];
 static enum kind held_kind[AT_ONCE];
@@ -109,22 +115,76 @@ static void take_times(void)
 	}
 }
 
-static void finish(cl_command_queue queue, bool times)
+static void let_go(bool questions)
+{
+	static const cl_profiling_info all[] = { CL_PROFILING_COMMAND_QUEUED,
+		                                 CL_PROFILING_COMMAND_SUBMIT,
+		                                 CL_PROFILING_COMMAND_START,
+		                                 CL_PROFILING_COMMAND_END };
+	while (held_count) {
+		cl_event event = held[--held_count];
+		cl_ulong stamp;
+		for (int i = 0; questions && i < 4; i++)
+			check(clGetEventProfilingInfo(event, all[i], sizeof stamp, &stamp, NULL));
+		check(clReleaseEvent(event));
+	}
+}
+
+static void finish(cl_command_queue queue, bool times, bool questions)
 {
 	check(clFinish(queue));
 	if (times)
 		take_times();
-	while (held_count)
-		check(clReleaseEvent(held[--held_count]));
+	let_go(questions);
+}
+
+// As a recorder reads it; nobody uses the value.
+static volatile uint64_t counter;
+static inline void read_counter(bool wanted)
+{
+	if (!wanted)
+		return;
+#if defined(__x86_64__)
+	counter = __rdtsc();
+#else
+	counter = now_ns(CLOCK_MONOTONIC_RAW);
+#endif
+}
+
+// What a command is put into.
+struct target {
+	cl_command_queue queue;
+	cl_kernel kernel;
+	cl_mem memory;
+};
+
+static void enqueue(const struct target *to, uint64_t number, bool events)
+{
+	static const size_t one = 1;
+	static char host[BYTES];
+	switch (number % 12) {
+	case 0:
+		check(clEnqueueWriteBuffer(to->queue, to->memory, CL_FALSE, 0, sizeof host, host, 0,
+		                           NULL, place_for_event(events, WRITE)));
+		break;
+	case 11:
+		check(clEnqueueReadBuffer(to->queue, to->memory, CL_FALSE, 0, sizeof host, host, 0,
+		                          NULL, place_for_event(events, READ)));
+		break;
+	default:
+		check(clEnqueueNDRangeKernel(to->queue, to->kernel, 1, NULL, &one, &one, 0, NULL,
+		                             place_for_event(events, KERNEL)));
+	}
 }
 
 int main(int argument_count, char **arguments)
 {
 	static const char *source = "kernel void tiny(global int *a) { a[0] += 1; }";
-	static char host[4096];
 	uint64_t commands = argument_count > 1 ? strtoull(arguments[1], NULL, 10) : 120000;
 	bool killed = has_word(arguments, "killed"), times = has_word(arguments, "times");
-	bool events = times || has_word(arguments, "events");
+	bool events = times || has_word(arguments, "events"), soon = has_word(arguments, "soon");
+	bool questions = has_word(arguments, "questions"),
+	     readings = has_word(arguments, "readings");
 	const char *path = getenv("DURATIONS");
 	cl_command_queue_properties properties =
 	    events || has_word(arguments, "profile") ? CL_QUEUE_PROFILING_ENABLE : 0;
@@ -149,35 +209,28 @@ int main(int argument_count, char **arguments)
 	check(clBuildProgram(program, 1, &device, "", NULL, NULL));
 	cl_kernel kernel = clCreateKernel(program, "tiny", &status);
 	check(status);
-	cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof host, NULL, &status);
+	cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
 	check(status);
 	check(clSetKernelArg(kernel, 0, sizeof memory, &memory));
 	check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
 	check(clFinish(queue));
 	atomic_store(progress, 1);
 
+	const struct target target = { queue, kernel, memory };
 	uint64_t begin = now_ns(CLOCK_MONOTONIC);
 	for (uint64_t i = 0; commands == 0 || i < commands; i++) {
-		switch (i % 12) {
-		case 0:
-			check(clEnqueueWriteBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
-			                           NULL, place_for_event(events, WRITE)));
-			break;
-		case 11:
-			check(clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, sizeof host, host, 0,
-			                          NULL, place_for_event(events, READ)));
-			break;
-		default:
-			check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL,
-			                             place_for_event(events, KERNEL)));
-		}
+		read_counter(readings);
+		enqueue(&target, i, events);
+		read_counter(readings);
 		atomic_fetch_add_explicit(progress, 1, memory_order_relaxed);
+		if (soon && held_count >= SOON)
+			let_go(questions);
 		if (!killed && i % AT_ONCE == AT_ONCE - 1)
-			finish(queue, times);
+			finish(queue, times, questions);
 	}
 	if (killed)
 		raise(SIGKILL);
-	finish(queue, times);
+	finish(queue, times, questions);
 	uint64_t end = now_ns(CLOCK_MONOTONIC);
 
 	printf("%llu %llu %llu %u %llu %llu %llu\n", (unsigned long long)commands,

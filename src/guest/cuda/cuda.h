@@ -39,8 +39,9 @@ struct cuda_driver_calls {
 	cu_result (*cuCtxSynchronize)(void);
 	cu_result (*cuStreamQuery)(cu_stream stream);
 };
-extern struct cuda_driver_calls cuda_driver; // members are NULL where the driver lacks them
-extern struct cupti_functions cuda_cupti;
+extern GUEST_HIDDEN struct cuda_driver_calls
+    cuda_driver; // members are NULL where the driver lacks them
+extern GUEST_HIDDEN struct cupti_functions cuda_cupti;
 extern char cuda_library[256]; // the driver's file
 // Where a function's address is to be put.
 struct cuda_symbol {
@@ -124,20 +125,20 @@ _Static_assert(CUDA_MOST_NAMES <= GUEST_FUNCTIONS, "");
 // Of a callback's id: 1 + the function's place; 0: not recorded. With CUDA_OF_THREAD: the default
 // stream is the thread's own.
 enum { CUDA_OF_THREAD = 0x8000 };
-extern uint16_t cuda_by_callback[CUDA_MOST_CALLBACKS];
+extern GUEST_HIDDEN uint16_t cuda_by_callback[CUDA_MOST_CALLBACKS];
 uint16_t cuda_function_of(const char *name); // the same by its name
 // Fills that in by the names that CUPTI has. Returns how many are known to it.
 uint32_t cuda_functions_find(void);
 
 // The runtime's functions that end in those: 1 + its place, of a callback's id; 0: not looked at.
-extern uint16_t cuda_runtime_by_callback[CUDA_MOST_CALLBACKS];
+extern GUEST_HIDDEN uint16_t cuda_runtime_by_callback[CUDA_MOST_CALLBACKS];
 void cuda_runtime_find(void);
 bool cuda_runtime_ends_in(uint32_t runtime, uint32_t function);
 enum tare_trace_role cuda_runtime_role(uint32_t runtime);
 const char *cuda_runtime_name(uint32_t runtime);
 
 // Names are functions of the driver's, and from CUDA_MOST_FUNCTIONS on the runtime's.
-extern _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
+extern GUEST_HIDDEN _Atomic uint32_t cuda_defined[CUDA_MOST_NAMES];
 void cuda_define_function(uint32_t name, uint32_t process);
 static inline void cuda_know_function(const struct guest_thread *thread, uint32_t name)
 {
@@ -433,7 +434,7 @@ static inline const void *cuda_parameter(const struct cupti_call *told, size_t p
 // ---- device times
 
 // Whether they are asked for.
-extern bool cuda_timed;
+extern GUEST_HIDDEN bool cuda_timed;
 // Launches wait for their kernels: CUDA_LAUNCH_BLOCKING, which the driver reads when it begins, as
 // we do.
 extern bool cuda_launches_wait;

@@ -24,7 +24,7 @@ struct ze_newer_size {
 struct ze_driver {
 	struct ze_calls call; // the driver's own
 };
-extern struct ze_driver ze_drivers[ZE_SLOTS];
+extern GUEST_HIDDEN struct ze_driver ze_drivers[ZE_SLOTS];
 
 // A function: where its pointer is, and those of ours that stand for it, one a driver.
 struct ze_row {
@@ -35,13 +35,13 @@ struct ze_row {
 	size_t offset;       // in struct ze_calls
 	void *via[ZE_SLOTS]; // NULL: not wrapped
 };
-extern const struct ze_row ze_rows[ZE_FUNCTIONS];
+extern GUEST_HIDDEN const struct ze_row ze_rows[ZE_FUNCTIONS];
 // Names of functions that only ask and have no row; NULL ends them.
 extern const char *const ze_asking[];
 
 _Static_assert(ZE_FUNCTIONS <= GUEST_FUNCTIONS, "");
 // The generation of the file in which a function was defined.
-extern _Atomic uint32_t ze_defined[ZE_FUNCTIONS];
+extern GUEST_HIDDEN _Atomic uint32_t ze_defined[ZE_FUNCTIONS];
 void ze_define_function(uint32_t function, uint32_t process);
 static inline void ze_know_function(const struct guest_thread *thread, uint32_t function)
 {
@@ -512,7 +512,7 @@ void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_li
 
 // ---- counters (counters/launch.c), for `tare hotspots`
 
-extern bool ze_counts; // any launch is to be counted
+extern GUEST_HIDDEN bool ze_counts; // any launch is to be counted
 // Reads what is to be counted (TARE_RECORD_COUNT).
 void ze_count_begin(void);
 void ze_count_in_child(void);

@@ -83,8 +83,9 @@ cl_int layer_bench_command(struct layer_bench *bench, layer_bench_vendor *vendor
 	// As layer_enter, which would count a call of the program's.
 	__asm__ volatile("" : : "r"(layer_thread()));
 	if (layer_again_begin(thread, &again)) {
-		cl_int result = vendor(context, layer_again_wants(&again) ? &again.own : NULL);
-		layer_again_end(thread, &again, result);
+		cl_event own = NULL;
+		cl_int result = vendor(context, layer_again_wants(&again) ? &own : NULL);
+		layer_again_end(thread, &again, own, result);
 		return result;
 	}
 	thread->depth++;

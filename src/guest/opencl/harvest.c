@@ -108,14 +108,14 @@ static inline bool write_more(struct guest_thread *thread, struct times_run *run
 	return true;
 }
 
-static __attribute__((noinline)) void
-write_alone(struct guest_thread *thread, union tare_trace_record *record, struct times_run *run,
+// Returns the record, if others may be put behind it, else NULL.
+static __attribute__((noinline)) union tare_trace_record *
+write_alone(struct guest_thread *thread, union tare_trace_record *record,
             const struct layer_pending *pending, const struct stamps *stamps, unsigned present,
             uint64_t observed)
 {
-	run->last = NULL;
 	if (record == NULL)
-		return;
+		return NULL;
 	struct tare_trace_times *times = &record->times;
 	times->command_track = pending->track;
 	times->command_number = pending->number;
@@ -126,9 +126,15 @@ write_alone(struct guest_thread *thread, union tare_trace_record *record, struct
 	times->observed = observed;
 	times->execution = 0;
 	guest_commit(record, tare_trace_head(TARE_TRACE_TIMES, (uint8_t)present, 0, thread->track));
-	if (present != ALL_STAMPS)
-		return;
-	run->last = record;
+	return present == ALL_STAMPS ? record : NULL;
+}
+
+// A run begins with a record of its own, as far as there is one.
+static inline void begin_times(const struct guest_thread *thread, struct times_run *run,
+                               union tare_trace_record *last, const struct layer_pending *pending,
+                               uint64_t observed)
+{
+	run->last = last;
 	run->track = pending->track;
 	run->observed = observed;
 	run->windows = thread->windows;
@@ -151,11 +157,14 @@ write_times(struct guest_thread *thread, struct times_run *run, const struct lay
 	uint64_t unlike = (present ^ ALL_STAMPS) | (observed ^ run->observed) |
 	                  (pending->track ^ run->track) | (pending->number ^ (run->number + 1)) |
 	                  far >> 32;
-	union tare_trace_record *record;
-	if (LAYER_UNLIKELY(unlike != 0 || run->last == NULL))
-		write_alone(thread, guest_event(thread), run, pending, stamps, present, observed);
-	else if (LAYER_UNLIKELY(!write_more(thread, run, stamps, &record)))
-		write_alone(thread, record, run, pending, stamps, present, observed);
+	union tare_trace_record *record = NULL;
+	const bool row = LAYER_LIKELY(unlike == 0 && run->last != NULL);
+	if (LAYER_UNLIKELY(!row || !write_more(thread, run, stamps, &record))) {
+		record = row ? record : guest_event(thread);
+		begin_times(thread, run,
+		            write_alone(thread, record, pending, stamps, present, observed),
+		            pending, observed);
+	}
 	run->number = pending->number;
 	run->queued = stamps->queued;
 }

@@ -172,24 +172,25 @@ static struct layer_range range_of(const struct layer_again *again)
 		                     .locals = again->locals };
 }
 
-uint8_t layer_again_draw(struct guest_thread *thread, struct layer_again *again)
+uint8_t layer_again_draw(struct guest_thread *thread, const struct layer_again *again,
+                         uint32_t *chance)
 {
 	const struct layer_range range = range_of(again);
-	if (!layer_sample_draw(thread, LAYER_clEnqueueNDRangeKernel, &range, 0, &again->chance))
+	if (!layer_sample_draw(thread, LAYER_clEnqueueNDRangeKernel, &range, 0, chance))
 		return TARE_COMMAND_NO_TIMES | TARE_COMMAND_NOT_SAMPLED;
 	return again->queue->supply ? TARE_COMMAND_OWN_EVENT : TARE_COMMAND_NO_TIMES;
 }
 
 __attribute__((noinline)) void layer_again_apart(struct guest_thread *thread,
-                                                 const struct layer_again *again, cl_int status,
-                                                 uint64_t exit)
+                                                 const struct layer_again *again, cl_event own,
+                                                 cl_int status, uint64_t exit)
 {
 	const struct layer_range range = range_of(again);
 	struct layer_command command = {
 		.enter = again->enter,
 		.queue = again->queue,
 		.handle = again->handle,
-		.own = again->own,
+		.own = own,
 		.function = LAYER_clEnqueueNDRangeKernel,
 		.unsampled = (again->flags & TARE_COMMAND_NOT_SAMPLED) == TARE_COMMAND_NOT_SAMPLED,
 		.chance = again->chance,
@@ -204,9 +205,12 @@ cl_int CL_API_CALL layer_first_clEnqueueNDRangeKernel(cl_command_queue queue, cl
                                                       cl_event *event)
 {
 	struct guest_thread *thread = layer_thread();
-	struct layer_again again = {
-		.handle = queue, .kernel = kernel, .globals = globals, .locals = locals
-	};
+	struct layer_again again;
+	cl_event own = NULL;
+	again.handle = queue;
+	again.kernel = kernel;
+	again.globals = globals;
+	again.locals = locals;
 	uint64_t rare =
 	    (uintptr_t)event | wait_count | (uintptr_t)offsets | (uintptr_t)(dimensions ^ 1);
 	if (LAYER_UNLIKELY(thread == NULL || rare != 0) || !layer_again_begin(thread, &again))
@@ -214,7 +218,7 @@ cl_int CL_API_CALL layer_first_clEnqueueNDRangeKernel(cl_command_queue queue, cl
 		                                        locals, wait_count, waits, event);
 	cl_int result =
 	    layer_next.clEnqueueNDRangeKernel(queue, kernel, 1, NULL, globals, locals, 0, waits,
-	                                      layer_again_wants(&again) ? &again.own : NULL);
-	layer_again_end(thread, &again, result);
+	                                      layer_again_wants(&again) ? &own : NULL);
+	layer_again_end(thread, &again, own, result);
 	return result;
 }

@@ -18,7 +18,7 @@
 // ---- the table
 
 // The functions below us: the loader's own, or another layer's. Set once, before any call.
-extern cl_icd_dispatch layer_next;
+extern GUEST_HIDDEN cl_icd_dispatch layer_next;
 // Replaces the members of `table` that layer_next has by our wrappers. Generated.
 void layer_wrap(cl_icd_dispatch *table);
 
@@ -40,7 +40,7 @@ extern struct layer_extension layer_extensions[LAYER_EXTENSIONS + 1];
 _Static_assert(GUEST_FUNCTION_BASE(TARE_TRACE_OPENCL) == 0 && LAYER_FUNCTIONS <= GUEST_FUNCTIONS,
                "");
 // The generation of the file in which a function was defined.
-extern _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
+extern GUEST_HIDDEN _Atomic uint32_t layer_defined[LAYER_FUNCTIONS];
 void layer_define_function(uint32_t function, uint32_t process);
 
 // ---- threads
@@ -282,7 +282,7 @@ void layer_contents_come(struct guest_thread *thread, const struct layer_pending
 // The same for queues that the program has let go of before their commands were complete, if there
 // are any: nobody waits for those by name.
 void layer_harvest_released_slow(struct guest_thread *thread);
-extern _Atomic bool layer_released_pending;
+extern GUEST_HIDDEN _Atomic bool layer_released_pending;
 static inline void layer_harvest_released(struct guest_thread *thread)
 {
 	if (LAYER_UNLIKELY(atomic_load_explicit(&layer_released_pending, memory_order_relaxed)))

@@ -5,7 +5,7 @@
 #include "guest/guest.h"
 
 // Whether stacks are wanted and can be had. Set once, by guest_stacks_begin.
-extern bool guest_stacks;
+extern GUEST_HIDDEN bool guest_stacks;
 
 // Begins them, if the options ask for it. Frames of the module that `ours` lies in are left out
 // (NULL: none are). Once a process image, before the first stack.

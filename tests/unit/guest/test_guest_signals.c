@@ -151,12 +151,81 @@ static void handlers_that_never_return_hide_nothing(void **state)
 	unload(&trace);
 }
 
+enum { KERNEL = 5 };
+
+static void begin_row(struct guest_thread *thread, struct guest_launches *row)
+{
+	union tare_trace_record *record = guest_command(thread);
+	if (!record)
+		exit(1);
+	record->command = (struct tare_trace_command){ .enter = 1000,
+		                                       .call_ticks = 10,
+		                                       .number = guest_next_number(thread),
+		                                       .object = KERNEL };
+	guest_commit(record, tare_trace_head(TARE_TRACE_COMMAND, 0, 1, thread->track));
+	guest_launches_begin(row, record, thread->windows);
+}
+
+// A row of which the last record has room for no more, and what comes to the next launch between
+// its place and its numbers: another command of this thread, or a call of more than 2^32 ticks.
+static int interrupt_a_row(void *argument)
+{
+	const bool handler = *(const bool *)argument;
+	struct guest_launches row = { 0 };
+	uint32_t room = 0;
+	guest_begin(&plain_api);
+	struct guest_thread *thread = guest_thread();
+	begin_row(thread, &row);
+	const uint32_t first = row.number;
+	for (uint32_t i = 1; i <= TARE_LAUNCHES_MOST; i++)
+		if (!guest_launches_more(thread, &row, first + i, row.exit + 5, row.exit + 25))
+			return 2;
+	const uint64_t enter = row.exit + 5;
+	const uint32_t number = row.number + 1;
+	union tare_trace_record *place = guest_launches_place(thread, &row, &room);
+	if (!place || room != TARE_LAUNCHES_MOST || row.last)
+		return 3;
+	if (handler && !write_command(thread))
+		return 4;
+	const uint64_t exit = enter + (handler ? 20 : UINT64_C(1) << 33);
+	if (guest_launches_put_in(thread, &row, place, room, number, enter, exit))
+		return 5;
+	if (tare_trace_type(place->head) != TARE_TRACE_VOID)
+		return 6;
+	// It has a record of its own, and a row goes on from there.
+	begin_row(thread, &row);
+	return !guest_launches_more(thread, &row, row.number + 1, row.exit + 5, row.exit + 25);
+}
+
+static void launches_leave_what_they_cannot_fill(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		bool handler = i == 1;
+		assert_int_equal(run_recorded(folder, "", interrupt_a_row, &handler), 0);
+		struct guest_trace trace = only_trace();
+		struct guest_place place = { 0 };
+		const union tare_trace_record *record;
+		uint32_t number = 0;
+		while ((record = next_record(&trace, &place)))
+			if (tare_trace_type(record->head) == TARE_TRACE_COMMAND)
+				assert_int_equal(record->command.number, ++number);
+		assert_int_equal(number, 1 + TARE_LAUNCHES_MOST + handler + 2);
+		assert_int_equal(count_records(&trace, TARE_TRACE_VOID), 1);
+		assert_int_equal(trace.header->lost_records, 0);
+		unload(&trace);
+		tear_down(state);
+		set_up(state);
+	}
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(handlers_may_record_in_the_middle),
 		TEST(handlers_that_never_return_hide_nothing),
+		TEST(launches_leave_what_they_cannot_fill),
 	};
 	if (argc == 2 && !strcmp(argv[1], "--probe"))
 		return 0;
