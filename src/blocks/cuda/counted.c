@@ -2,6 +2,7 @@
 // How many instructions warps of a kernel execute, as the hardware counts them in some launches of
 // a run of its own: what is asked for, and what came out.
 #include "analysis/hotspots/collect.h"
+#include "analysis/hotspots/refused.h"
 #include "analysis/recording/recording.h"
 #include "blocks/cuda/samples.h"
 

@@ -346,12 +346,10 @@ static json_t *column_declaration(struct tare_json *json, const struct tare_tabl
 	              json_boolean(column->flags & TARE_MAY_BE_ABSENT));
 	tare_json_put(json, object, "if_any", json_boolean(column->flags & TARE_IF_ANY));
 	tare_json_put(json, object, "if_devices", json_boolean(column->flags & TARE_IF_DEVICES));
-	tare_json_put(json, object, "on_page",
-	              json_boolean(column->on & TARE_ON_PAGE && !(column->flags & TARE_DRAWN)));
+	tare_json_put(json, object, "on_page", json_boolean(column->on & TARE_ON_PAGE));
 	tare_json_put(json, object, "on_text",
 	              json_boolean(column->on & ~(unsigned)(TARE_ON_PAGE | TARE_ON_CSV)));
 	tare_json_put(json, object, "several", json_boolean(column->times != NULL));
-	tare_json_put(json, object, "drawn", json_boolean(column->flags & TARE_DRAWN));
 	tare_json_put(json, object, "left_out", json_boolean(column->flags & TARE_LEFT_OUT));
 	if (column->words)
 		tare_json_put(json, object, "words", words_of(json, column->words));
@@ -382,7 +380,9 @@ static json_t *declaration(struct tare_json *json, const struct tare_table *tabl
 			tare_json_push(json, always, tare_json_text(group->id));
 	}
 	for (size_t i = 0; i < table->column_count; i++)
-		tare_json_push(json, columns, column_declaration(json, table, &table->columns[i]));
+		if (!(table->columns[i].flags & TARE_DRAWN))
+			tare_json_push(json, columns,
+			               column_declaration(json, table, &table->columns[i]));
 	tare_json_put(json, object, "id", tare_json_text(table->id));
 	tare_json_put(json, object, "title", tare_json_text(table->title));
 	tare_json_put(json, object, "doc", tare_json_text(table->doc));

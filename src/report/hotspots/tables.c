@@ -2,6 +2,7 @@
 #include "report/hotspots/tables.h"
 
 #include "analysis/hotspots/roles.h"
+#include "base/units.h"
 #include "report/core/figures.h"
 #include "tare_config.h"
 
@@ -90,14 +91,75 @@ TARE_ROWS(states, "states", "States of counters", "a state", TARE_COUNTER_STATES
 
 // ---- of a kernel
 
+enum { FIGURE = TARE_UNIT_TEXT + 16 };
+
+static const char *figure_of(const struct tare_cell_text *cell, double value, char text[FIGURE])
+{
+	const struct tare_counted_kernel *kernel = cell->source;
+	const struct tare_counter_value *row = cell->row;
+
+	if (!isfinite(value))
+		return "n/a";
+	switch (tare_counter_roles[row - kernel->values].unit) {
+	case TARE_COUNTER_UNIT_NS:
+		return tare_format_ns(value, text);
+	case TARE_COUNTER_UNIT_PERCENT:
+		snprintf(text, FIGURE, "%.1f %%", value);
+		return text;
+	case TARE_COUNTER_UNIT_BYTES:
+		snprintf(text, FIGURE, "%.4g MB", value / 1e6);
+		return text;
+	default:
+		snprintf(text, FIGURE, "%.*g", value < 100 ? 3 : 6, value);
+		return text;
+	}
+}
+
+static bool mean_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_counter_value *value = cell->row;
+	char figure[FIGURE];
+
+	if (value->state == TARE_COUNTER_COUNTED)
+		snprintf(cell->text, cell->size, "%s", figure_of(cell, value->mean, figure));
+	else
+		snprintf(cell->text, cell->size, "n/a (%c)", tare_counter_letter(value->state));
+	return true;
+}
+
+static bool rate_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_counted_kernel *kernel = cell->source;
+	const struct tare_counter_value *value = cell->row,
+	                                *time = &kernel->values[TARE_COUNTER_DURATION_NS];
+
+	if (tare_counter_roles[value - kernel->values].unit == TARE_COUNTER_UNIT_BYTES &&
+	    value->state == TARE_COUNTER_COUNTED && time->state == TARE_COUNTER_COUNTED &&
+	    time->mean > 0)
+		snprintf(cell->text, cell->size, "%.4g GB/s", value->mean / time->mean);
+	return true;
+}
+
+static bool range_cell(const struct tare_cell_text *cell)
+{
+	const struct tare_counter_value *value = cell->row;
+	char least[FIGURE], most[FIGURE];
+
+	if (value->state == TARE_COUNTER_COUNTED)
+		snprintf(cell->text, cell->size, "%s to %s", figure_of(cell, value->least, least),
+		         figure_of(cell, value->most, most));
+	return true;
+}
+
 #define SOURCE struct tare_counted_kernel
 #define SOURCE_NAME kernel
 #define ROW struct tare_counter_value
 #define TABLE counters
 #define COLUMNS "report/hotspots/tables/counters.def"
 #include "table/declare.h"
-TARE_ROWS(counters, "counters", "Counters of a kernel", "a counter", TARE_COUNTER_ROLES,
-          kernel->values);
+TARE_TABLE(, tare_hotspots_counters, "counters", "Counters of a kernel", "a counter", NULL,
+           struct tare_counted_kernel, kernel, TARE_COUNTER_ROLES, &kernel->values[index],
+           counters_columns);
 #undef SOURCE
 #undef SOURCE_NAME
 

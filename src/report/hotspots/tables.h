@@ -30,10 +30,15 @@ enum {
 	TARE_HOTSPOTS_ASKED = TARE_ON_MORE << 1
 };
 
-// The whole document, of struct tare_hotspots; in it the kernels, and of struct tare_device_samples
-// the device over time and its counters.
-extern const struct tare_table tare_hotspots_document, tare_hotspots_table, tare_samples_table,
-    tare_samples_series_table;
+// The whole document, of struct tare_hotspots; in it the kernels; of struct tare_counted_kernel its
+// counters; and of struct tare_device_samples the device over time and its counters.
+extern const struct tare_table tare_hotspots_document, tare_hotspots_table, tare_hotspots_counters,
+    tare_samples_table, tare_samples_series_table;
+// By what a text marks figures that are not there, and explains it below: 'a' and so on.
+static inline char tare_counter_letter(enum tare_counter_state state)
+{
+	return (char)('a' + state - TARE_COUNTER_NOT_ON_DEVICE);
+}
 
 // Derives what follows. `options` are of the text that it is for; NULL: for no text. 0 or -ENOMEM;
 // to free in either case. The run must outlive it.
