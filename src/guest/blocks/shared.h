@@ -46,7 +46,7 @@ struct blocks_build {
 	uint32_t language; // enum blocks_language
 	uint32_t images;   // whether the device supports images
 	uint32_t options_bytes;
-	uint32_t extensions_bytes; // CL_DEVICE_EXTENSIONS
+	uint32_t extensions_bytes; // names of CL_DEVICE_OPENCL_C_FEATURES, CL_DEVICE_EXTENSIONS
 	uint32_t version_bytes;    // CL_DEVICE_VERSION
 	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
 	uint32_t unused;
