@@ -75,13 +75,6 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
 	}
 }
 
-bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
-                             const struct tare_blocks_kernel *kernel)
-{
-	return model->build == kernel->build &&
-	       (model->why.code || strcmp(model->of.kernel, kernel->name) == 0);
-}
-
 const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
                                                     const struct tare_blocks_kernel *kernel)
 {
