@@ -128,6 +128,16 @@ def test_inline_assembly_is_said(odd):
     assert "inline assembly" in kernel["not_counted"]
 
 
+@pytest.mark.parametrize("way", ["two-parts", "library", "headers", "refused-part"])
+def test_a_program_of_parts_is_told_with_the_way_out(odd, way):
+    native = odd.native(way)
+    if b": 0\n" not in native.out:
+        pytest.skip("this driver does not link them")
+    kernel = kernel_of(odd.same(way), "caller")
+    assert (kernel["launches"], kernel["counted_launches"]) == (1, 0)
+    assert "linked of several parts" in kernel["not_counted"] and "clBuildProgram" in kernel["not_counted"]
+
+
 def script(path, text):
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(0o755)

@@ -129,7 +129,7 @@ static void read_remark(struct reading *reading, const char *text, const char *e
 		return;
 	if (strncmp(text, file, strlen(file)) == 0)
 		name_file(reading, text + strlen(file), (size_t)(end - text) - strlen(file));
-	else if (strncmp(text, line, strlen(line)) == 0)
+	else if (strncmp(text, line, strlen(line)) == 0 && reading->listing->file_count)
 		reading->line = (uint32_t)strtoul(text + strlen(line), NULL, 10);
 }
 

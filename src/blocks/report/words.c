@@ -21,11 +21,14 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		bool coded; // the vendor's error tells more
 	} clauses[BLOCKS_WHYS] = {
 		[BLOCKS_COVERED] = { "it is not known why", false },
-		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary, linked from parts or "
-		                       "built in: "
+		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary or built in: "
 		                       "let it be built from source (a program that keeps kernels "
 		                       "it has built can be told not to, or its cache be removed)",
 		                       false },
+		[BLOCKS_LINKED] = { "its program is linked of several parts, or compiled with "
+		                    "headers that are programs: let one source have all of it "
+		                    "(clBuildProgram, and -I for headers, or one SPIR-V module)",
+		                    false },
 		[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far",
 		                       false },
 		[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "

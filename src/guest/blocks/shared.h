@@ -65,7 +65,8 @@ struct blocks_module {
 // Why launches of a kernel were not counted.
 enum blocks_why {
 	BLOCKS_COVERED,
-	BLOCKS_NO_SOURCE,     // made from a binary, linked, or built in
+	BLOCKS_NO_SOURCE,     // made from a binary, or built in
+	BLOCKS_LINKED,        // of several parts, or compiled with headers of the program's
 	BLOCKS_NOT_A_CPU,     // a device that is none
 	BLOCKS_SPECIALISED,   // specialisation constants were set
 	BLOCKS_NO_MODULE,     // not instrumented: tare says why, or the first run did not build it
