@@ -101,6 +101,15 @@ def test_a_loop_that_the_compiler_unrolls_is_not_joined(once):  # noqa: F811
     assert 0 < model["joined"] < 0.7 and "how often the others are executed is not known" in said
 
 
+def test_a_loop_whose_turns_are_read_at_once_is_not_joined(once):  # noqa: F811
+    """Two turns in one, with as many accesses as one has, and twice the arithmetic."""
+    text = listing_of("matmul")
+    arithmetic = next(line for line in text.splitlines() if "mad (16|M0)" in line)
+    text = text.replace(arithmetic, f"{arithmetic}\n{arithmetic}").replace("untyped surface read with x", "untyped surface read with xy")
+    _, model = joined(once, "matmul", text)
+    assert 0 < model["joined"] < 0.7
+
+
 def test_a_line_in_two_blocks_joins_neither(once):  # noqa: F811
     text = listing_of("matmul")
     moved = [load_of(text), next(line for line in text.splitlines() if "mad (16|M16)" in line)]

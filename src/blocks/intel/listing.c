@@ -159,7 +159,8 @@ static bool is_access(const char *text, const char *end)
 {
 	static const char *const others[] = { "gtwy", "fence", "EOT", "barrier" };
 
-	if (!begins(text, "send") && !begins(text, "load") && !begins(text, "store"))
+	if (!begins(text, "send") && !begins(text, "load") && !begins(text, "store") &&
+	    !begins(text, "atomic"))
 		return false;
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		const char *found = strstr(text, others[i]);
@@ -167,6 +168,19 @@ static bool is_access(const char *text, const char *end)
 			return false;
 	}
 	return true;
+}
+
+// "load.ugm.d32x3.a32", or a remark "read with xyz".
+static bool is_gathered(const char *text, const char *end)
+{
+	static const char with[] = " with x";
+	const char *word = text + strcspn(text, " \n"), *remark = strstr(text, with);
+
+	for (const char *at = text + 1; at + 1 < word; at++)
+		if (*at == 'x' && at[1] >= '2' && at[1] <= '9' && at[-1] >= '0' && at[-1] <= '9')
+			return true;
+	return remark && remark < end && strchr("yzw", remark[strlen(with)]) &&
+	       remark[strlen(with)];
 }
 
 // Operations of one lane on floating-point numbers, by the type of what is written (":f").
@@ -217,7 +231,10 @@ static void read_instruction(struct reading *reading, const char *line, const ch
 		return;
 	uint64_t lanes = lanes_of(reading, text, end);
 	piece->mix[tare_blocks_isa_of(text)]++;
-	piece->accesses += is_access(text, end) ? lanes : 0;
+	if (is_access(text, end)) {
+		piece->accesses += lanes;
+		piece->gathered |= is_gathered(text, end);
+	}
 	piece->flops += flops_of(text, end) * lanes;
 	reading->listing->calls |= begins(text, "call") || begins(text, "ret ");
 }

@@ -20,9 +20,12 @@ struct tare_blocks_listing_piece {
 	uint32_t file;  // place among the listing's files; meaningless where `line` is 0
 	uint32_t line;  // 0: not known
 	uint64_t mix[TARE_BLOCKS_ISAS];
-	// Numbers that it moves to or from memory, and floating-point operations, of all
-	// work-items of a hardware thread. What one lane does is done for all of them.
+	// Accesses to memory, and floating-point operations, of all work-items of a hardware
+	// thread. What one lane does is done for all of them.
 	uint64_t accesses, flops;
+	// Some accesses move several numbers at once: that may be several accesses of the source,
+	// of several turns of a loop as well.
+	bool gathered;
 };
 
 struct tare_blocks_listing_block {
