@@ -9,8 +9,39 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_TEXT_BYTES ((size_t)64 << 20)
 #define BEGINS "OCL_"
 #define ENDS ".asm"
+
+char *tare_blocks_read_text(const char *folder, const char *before, const char *name,
+                            const char *behind)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s%s%s", folder, before, name, behind);
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t used = 0, room = 1 << 16, got = 0;
+	do {
+		used += got;
+		if (!text || used + 1 == room) {
+			room *= 2;
+			char *more = file && room < MOST_TEXT_BYTES ? realloc(text, room) : NULL;
+			if (!more) {
+				free(text);
+				text = NULL;
+				break;
+			}
+			text = more;
+		}
+		got = fread(text + used, 1, room - used - 1, file);
+	} while (got);
+	if (text)
+		text[used] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
 
 static bool is_listing(const char *name)
 {

@@ -12,43 +12,12 @@
 #include <unistd.h>
 
 #define DEVICE_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-."
-#define MOST_TEXT_BYTES ((size_t)64 << 20)
 
 static const char *ocloc(void)
 {
 	const char *own = getenv(TARE_BLOCKS_OCLOC);
 
 	return own && own[0] ? own : "ocloc";
-}
-
-char *tare_blocks_read_text(const char *folder, const char *before, const char *name,
-                            const char *behind)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof path, "%s/%s%s%s", folder, before, name, behind);
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t used = 0, room = 1 << 16, got = 0;
-	do {
-		used += got;
-		if (!text || used + 1 == room) {
-			room *= 2;
-			char *more = file && room < MOST_TEXT_BYTES ? realloc(text, room) : NULL;
-			if (!more) {
-				free(text);
-				text = NULL;
-				break;
-			}
-			text = more;
-		}
-		got = fread(text + used, 1, room - used - 1, file);
-	} while (got);
-	if (text)
-		text[used] = '\0';
-	if (file)
-		fclose(file);
-	return text;
 }
 
 // Compiles a file of the folder for a device, into "model.bin" there. The newer form of a binary,
