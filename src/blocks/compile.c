@@ -86,9 +86,11 @@ static int translate(const struct work *work, const char *from, const char *to, 
 	return tare_blocks_tool_run(arguments, said, error);
 }
 
+enum wanted { OPTIMISED, OPTIMISED_WITH_LOOPS, TEXT };
+
 // OpenCL C to LLVM's bitcode, or to its text before any optimisation. *optimised: it is bitcode
 // that was optimised.
-static int compile_to(struct work *work, bool text, const char *output, bool *optimised,
+static int compile_to(struct work *work, enum wanted wanted, const char *output, bool *optimised,
                       struct tare_error *error)
 {
 	struct tare_blocks_arguments arguments;
@@ -107,7 +109,8 @@ static int compile_to(struct work *work, bool text, const char *output, bool *op
 		                                     .extensions = work->extensions,
 		                                     .version = work->version,
 		                                     .images = work->head->images,
-		                                     .unoptimised = text,
+		                                     .unoptimised = wanted == TEXT,
+		                                     .keeps_loops = wanted == OPTIMISED_WITH_LOOPS,
 		                                     .as_written = work->unoptimised,
 		                                     .source = source,
 		                                     .output = output };
@@ -134,6 +137,7 @@ static int lower(const struct work *work, const char *from, const char *to, bool
 		                    optimise ? "-S" : "-c",
 		                    "-emit-llvm",
 		                    "-O1",
+		                    TARE_BLOCKS_KEEPS_LOOPS,
 		                    from,
 		                    "-o",
 		                    to,
@@ -157,7 +161,7 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 	path_of(work->folder, work->build->hash, ".less.ll", less);
 	path_of(work->folder, work->build->hash, ".legal.ll", legal);
 	path_of(work->folder, work->build->hash, ".legal.bc", bitcode);
-	int status = compile_to(work, true, text, &optimised, error);
+	int status = compile_to(work, TEXT, text, &optimised, error);
 	status = status ?: tare_blocks_legalise(text, said, TARE_BLOCKS_WIDTHS_SAID, error);
 	status = status ?: lower(work, said, less, true, error);
 	status = status ?: tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
@@ -168,23 +172,25 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 	return status;
 }
 
-// Translators refuse some of what the optimiser makes (integers of 2 bits): less of it is better
-// than nothing, and is said.
+// Translators refuse some of what the optimiser makes (integers of 2 or 33 bits): less of it is
+// better than nothing, and is said.
 static int compile(struct work *work, const char *spirv, struct tare_error *error)
 {
-	struct tare_error again = { 0 };
+	struct tare_error again = { 0 }, least = { 0 };
 	char bitcode[PATH_MAX];
 	bool optimised;
 
 	path_of(work->folder, work->build->hash, ".bc", bitcode);
-	int status = compile_to(work, false, bitcode, &optimised, error);
+	int status = compile_to(work, OPTIMISED, bitcode, &optimised, error);
 	status = status ?: translate(work, bitcode, spirv, false, error);
 	if (status == 0 || !optimised)
 		return status;
-	if (compile_less(work, spirv, &again) < 0)
-		return status;
+	int less = compile_to(work, OPTIMISED_WITH_LOOPS, bitcode, &optimised, &again);
+	less = less ?: translate(work, bitcode, spirv, false, &again);
+	if (less < 0 && (less = compile_less(work, spirv, &least)) == 0)
+		again = least;
 	*error = again;
-	return 0;
+	return less;
 }
 
 // ---- a module

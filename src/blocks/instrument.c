@@ -31,6 +31,8 @@ enum {
 	OPENCL_PRINTF = 184,
 	PURE_OR_CONST = 0x4 | 0x8, // of a function's control
 	ROWS = 64,
+	VOLATILE = 1, // of an access to memory
+	MOST_BLOCKS_IN_REGISTERS = 128,
 	LINE_COUNTERS = 8,         // in 64 bytes
 	LONGEST = 0xffff - PLACES, // words of an instruction that can have some more
 };
@@ -117,6 +119,30 @@ static void begin_body(struct rewriting *rewriting)
 	rewrite_sample_variables(rewriting);
 }
 
+// In functions of very many blocks the counters stay in memory (a volatile access). A compiler
+// would bring each of them to each place where ways meet: of 600 cases PoCL's took minutes for
+// that.
+static void put_store(struct rewriting *rewriting, uint32_t counter, uint32_t value)
+{
+	if (rewriting->function->blocks > MOST_BLOCKS_IN_REGISTERS)
+		EMIT(rewriting, REWRITE_STORE, rewriting->own[counter], value, VOLATILE);
+	else
+		EMIT(rewriting, REWRITE_STORE, rewriting->own[counter], value);
+}
+
+static uint32_t put_own(struct rewriting *rewriting, uint32_t counter)
+{
+	uint32_t value = rewrite_fresh(rewriting);
+
+	if (rewriting->function->blocks > MOST_BLOCKS_IN_REGISTERS)
+		EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, value, rewriting->own[counter],
+		     VOLATILE);
+	else
+		EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, value,
+		     rewriting->own[counter]);
+	return value;
+}
+
 static void clear_counters(struct rewriting *rewriting)
 {
 	uint32_t first = rewriting->function->first_block;
@@ -128,8 +154,7 @@ static void clear_counters(struct rewriting *rewriting)
 		rewriting->row = rewriting->parameter;
 	for (uint32_t i = first; i < first + rewriting->function->blocks; i++)
 		if (own_counter(rewriting, i) != TARE_BLOCKS_DERIVED)
-			EMIT(rewriting, REWRITE_STORE, rewriting->own[own_counter(rewriting, i)],
-			     rewriting->zero);
+			put_store(rewriting, own_counter(rewriting, i), rewriting->zero);
 	rewrite_sample_clear(rewriting);
 }
 
@@ -139,10 +164,9 @@ static void raise_counter(struct rewriting *rewriting)
 
 	if (counter == TARE_BLOCKS_DERIVED)
 		return;
-	uint32_t before = rewrite_fresh(rewriting), after = rewrite_fresh(rewriting);
-	EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, before, rewriting->own[counter]);
+	uint32_t before = put_own(rewriting, counter), after = rewrite_fresh(rewriting);
 	EMIT(rewriting, I_ADD, rewriting->ulong_type, after, before, rewriting->one);
-	EMIT(rewriting, REWRITE_STORE, rewriting->own[counter], after);
+	put_store(rewriting, counter, after);
 }
 
 static void put_addition(struct rewriting *rewriting, uint32_t counter, uint32_t value)
@@ -169,14 +193,6 @@ static void put_out(struct rewriting *rewriting, uint32_t out)
 {
 	EMIT(rewriting, BRANCH, out);
 	EMIT(rewriting, SPIRV_LABEL, out);
-}
-
-static uint32_t put_own(struct rewriting *rewriting, uint32_t counter)
-{
-	uint32_t value = rewrite_fresh(rewriting);
-
-	EMIT(rewriting, REWRITE_LOAD, rewriting->ulong_type, value, rewriting->own[counter]);
-	return value;
 }
 
 // What a work-item adds: nothing where it has what is expected of it.

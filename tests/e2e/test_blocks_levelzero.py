@@ -21,12 +21,12 @@ pytestmark = [pytest.mark.skipif(SANITIZED, reason="drivers cannot load a saniti
               pytest.mark.skipif(not PROGRAM.exists(), reason="there is no Level Zero loader to link with")]
 
 
-def spirv_of(source, folder):
+def spirv_of(source, folder, debug=("-gline-tables-only",)):
     """A file of OpenCL C as SPIR-V, optimised as the runs of test_blocks.py are."""
     version = next(n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}"))
     bitcode, made = folder / "kernels.bc", folder / "kernels.spv"
     subprocess.run([f"clang-{version}", "-target", "spir64-unknown-unknown", "-x", "cl", "-cl-std=CL1.2", "-O2", "-c",
-                    "-emit-llvm", "-gline-tables-only", "-Xclang", "-finclude-default-header", str(source), "-o",
+                    "-emit-llvm", *debug, "-Xclang", "-finclude-default-header", str(source), "-o",
                     str(bitcode)], check=True, timeout=120)
     subprocess.run([f"llvm-spirv-{version}", str(bitcode), "-o", str(made)], check=True, timeout=120)
     return made
@@ -42,12 +42,13 @@ class Blocks:
         self.tare, self.folder = tare, folder
         self.environment = {"POCL_CACHE_DIR": str(cache), "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "TMPDIR": str(folder), "COLUMNS": "500"}
 
-    def native(self, *words):
-        return run([PROGRAM, *words], self.environment, cwd=self.folder)
+    def native(self, *words, **environment):
+        return run([PROGRAM, *words], {**self.environment, **environment}, cwd=self.folder)
 
-    def blocks(self, *words, options=()):
+    def blocks(self, *words, options=(), **environment):
         path = self.folder / "blocks.json"
-        done = run([self.tare, "blocks", *options, "--json", path, "--", PROGRAM, *words], self.environment, cwd=self.folder)
+        done = run([self.tare, "blocks", *options, "--json", path, "--", PROGRAM, *words],
+                   {**self.environment, **environment}, cwd=self.folder)
         document = validate.load(path) if path.exists() else None
         assert document is None or validate.faults(document) == []
         return done, document
@@ -178,3 +179,42 @@ def test_a_driver_that_is_no_driver_fails_as_without_tare(on, spirv):
     native = on.native(spirv, "immediate", *words_of(["strided"]))
     done, _ = on.blocks(spirv, "immediate", *words_of(["strided"]))
     assert native.status == done.status != 0 and native.errors in done.errors
+
+
+PARTS = {
+    "caller": "int helped(int x, int n);\nkernel void called(global int *in, global int *out, int n)\n"
+              "{ int i = get_global_id(0); out[i] = helped(i, n); }\n",
+    "helper": "int helped(int x, int n) { for (int k = 0; k < x % n; k++) x ^= k << 3; return x; }\n",
+}
+
+
+def test_modules_that_are_linked_run_as_they_are(on, tmp_path):
+    """The kernel calls a function of another module, which its twin does not have."""
+    if not shutil.which("spirv-link"):
+        pytest.skip("there is no spirv-link, by which ze-cpu links")
+    made = {}
+    for name, text in PARTS.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "part.cl").write_text(text, encoding="utf-8")
+        made[name] = spirv_of(folder / "part.cl", folder, debug=())
+    words = [made["caller"], "immediate", "called", "5", "256", "64"]
+    native = on.native(*words, COUNTED_WITH=made["helper"])
+    done, document = on.blocks(*words, COUNTED_WITH=str(made["helper"]))
+    assert done.status == native.status == 0, native.errors.decode() + done.errors.decode()
+    assert done.out.startswith(native.out)
+    kernel = kernel_of(document, "called")
+    assert (kernel["launches"], kernel["counted_launches"]) == (1, 0)
+    assert "linked of several parts" in kernel["not_counted"] and "one SPIR-V module" in kernel["not_counted"]
+
+
+def test_a_module_without_debug_information_is_counted_without_lines(on, tmp_path):
+    bare = spirv_of(KERNELS, tmp_path, debug=())
+    words = words_of(["matmul"])
+    native = on.native(bare, "immediate", *words)
+    done, document = on.blocks(bare, "immediate", *words)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(document, "matmul")
+    expected = LIBRARY["matmul"][1]
+    assert kernel["whole"] and {path: at(kernel["total"], path) for path in expected} == expected
+    assert all(line["line"] is None for line in kernel["lines"]) and all(block["first_line"] is None for block in kernel["blocks"])

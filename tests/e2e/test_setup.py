@@ -74,11 +74,12 @@ def test_the_translator_has_the_number_that_apt_knows(machine, known, taken):
     assert f"setup: missing: {taken}\n" in done.stdout
 
 
-@pytest.mark.parametrize("known, taken", [(("clang-format-19-doc",), False), (("clang-format-19",), True)])
-def test_the_formatter_is_for_checks_where_apt_knows_it(machine, known, taken):
+@pytest.mark.parametrize("package", ["clang-format-19", "oclgrind", "intel-opencl-icd", "intel-ocloc", "libigc-dev"])
+@pytest.mark.parametrize("known, taken", [("-doc", False), ("", True)])
+def test_what_some_checks_need_is_taken_where_apt_knows_it(machine, package, known, taken):
     for kind, wanted in (("demo", False), ("check", taken)):
-        done, _ = machine(kind, "--dry-run", missing=["clang-format-19"], known=known)
-        assert ("setup: missing: clang-format-19\n" in done.stdout) == wanted, done.stdout
+        done, _ = machine(kind, "--dry-run", missing=[package], known=(package + known,))
+        assert (f"setup: missing: {package}\n" in done.stdout) == wanted, done.stdout
 
 
 def test_sudo_is_used_where_it_is_and_the_command_is_told_where_it_is_not(machine):

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as what Intel's offline compiler writes, of kernels and as assembly: read without harm,
-// names are those of files, and no more instructions are found than there are lines.
+// Any bytes as what Intel's offline compiler writes, of kernels, as assembly and as a listing: read
+// without harm, names are those of files, and no more instructions are found than there are lines.
 #include "target.h"
 
-#include "blocks/intel/ze_info.h"
+#include "blocks/intel/listing.h"
 
 #include <string.h>
+
+static void read_listing(const char *text)
+{
+	struct tare_blocks_listing listing;
+
+	if (tare_blocks_listing_read(text, 16, &listing)) {
+		for (uint32_t i = 0; i < listing.piece_count; i++)
+			FUZZ_CHECK(listing.pieces[i].block < listing.block_count &&
+			           (!listing.pieces[i].line ||
+			            listing.pieces[i].file < listing.file_count));
+		for (uint32_t i = 0; i < listing.successor_count; i++)
+			FUZZ_CHECK(listing.successors[i] < listing.block_count);
+	}
+	tare_blocks_listing_free(&listing);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (const char *at = text; *at; at++)
 		lines += *at == '\n';
 	FUZZ_CHECK(found <= lines);
+	read_listing(text);
 	free(kernels);
 	free(text);
 	return 0;

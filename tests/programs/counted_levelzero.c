@@ -2,7 +2,8 @@
 // Runs kernels of a SPIR-V file on Level Zero:
 //   counted_levelzero FILE immediate|TIMES (KERNEL N GLOBAL LOCAL [GLOBAL LOCAL])...
 // Each is launched once, in an immediate list, or in a regular one that is executed so many times,
-// on numbers i % 13. A sum of what it wrote is printed. GLOBAL is a multiple of LOCAL.
+// on numbers i % 13. A sum of what it wrote is printed. GLOBAL is a multiple of LOCAL. With
+// COUNTED_WITH=FILE the module is linked with that one.
 #include "example.h"
 
 #include <stdio.h>
@@ -78,6 +79,10 @@ int main(int count, char **words)
 	struct work work = { .device = open_device(),
 		             .times = (unsigned)strtoul(words[2], NULL, 10) };
 	work.module = module_of(&work.device, words[1]);
+	const char *other = getenv("COUNTED_WITH");
+	ze_module_handle_t both[] = { work.module, other ? module_of(&work.device, other) : NULL };
+	if (other)
+		check(zeModuleDynamicLink(2, both, NULL), "zeModuleDynamicLink");
 	work.queue = queue_of(&work.device, work.device.compute, 0);
 	work.in = memory_of(&work.device, HOST, NUMBERS * sizeof(float));
 	work.out = memory_of(&work.device, HOST, NUMBERS * sizeof(float));
@@ -98,6 +103,8 @@ int main(int count, char **words)
 	free_memory(&work.device, HOST, work.out);
 	check(zeCommandQueueDestroy(work.queue), "zeCommandQueueDestroy");
 	check(zeModuleDestroy(work.module), "zeModuleDestroy");
+	if (other)
+		check(zeModuleDestroy(both[1]), "zeModuleDestroy");
 	close_device(&work.device);
 	return 0;
 }

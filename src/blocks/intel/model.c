@@ -12,43 +12,12 @@
 #include <unistd.h>
 
 #define DEVICE_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-."
-#define MOST_TEXT_BYTES ((size_t)64 << 20)
 
 static const char *ocloc(void)
 {
 	const char *own = getenv(TARE_BLOCKS_OCLOC);
 
 	return own && own[0] ? own : "ocloc";
-}
-
-// A whole file as text, malloc; NULL.
-static char *read_text(const char *folder, const char *before, const char *name, const char *behind)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof path, "%s/%s%s%s", folder, before, name, behind);
-	FILE *file = fopen(path, "re");
-	char *text = NULL;
-	size_t used = 0, room = 1 << 16, got = 0;
-	do {
-		used += got;
-		if (!text || used + 1 == room) {
-			room *= 2;
-			char *more = file && room < MOST_TEXT_BYTES ? realloc(text, room) : NULL;
-			if (!more) {
-				free(text);
-				text = NULL;
-				break;
-			}
-			text = more;
-		}
-		got = fread(text + used, 1, room - used - 1, file);
-	} while (got);
-	if (text)
-		text[used] = '\0';
-	if (file)
-		fclose(file);
-	return text;
 }
 
 // Compiles a file of the folder for a device, into "model.bin" there. The newer form of a binary,
@@ -80,6 +49,40 @@ static int compile(const char *folder, const char *device, const char *file, con
 	if (!options[0])
 		arguments[13] = spirv ? "-spirv_input" : NULL, arguments[14] = NULL;
 	return tare_blocks_tool_run(arguments, said, error);
+}
+
+// Compiles it again, with lines, and lets the compiler list what it makes in the folder. What goes
+// wrong leaves nothing listed.
+static void list(const char *folder, const char *device, const char *file,
+                 const struct tare_blocks_build *build)
+{
+	struct tare_error why = { 0 };
+	char said[PATH_MAX], target[PATH_MAX + 32], options[sizeof build->options + 8];
+	const char *arguments[] = { "env",
+		                    "IGC_ShaderDumpEnable=1",
+		                    target,
+		                    ocloc(),
+		                    "compile",
+		                    "-file",
+		                    file,
+		                    "-device",
+		                    device,
+		                    "-out_dir",
+		                    folder,
+		                    "-output",
+		                    "listed.bin",
+		                    "-output_no_suffix",
+		                    "-internal_options",
+		                    "-cl-intel-allow-zebin",
+		                    "-options",
+		                    options,
+		                    build->language == BLOCKS_SPIRV ? "-spirv_input" : NULL,
+		                    NULL };
+
+	snprintf(said, sizeof said, "%s/model.said", folder);
+	snprintf(target, sizeof target, "IGC_DumpToCustomDir=%s", folder);
+	snprintf(options, sizeof options, "%s%s-g", build->options, build->options[0] ? " " : "");
+	tare_blocks_tool_run(arguments, said, &why);
 }
 
 static int take_apart(const char *folder, const char *device, struct tare_error *error)
@@ -130,7 +133,7 @@ int tare_blocks_models_begin(const char *devices, const char *folder,
 		                     "%.100s; install ocloc (on Debian: intel-opencl-icd), "
 		                     "or name one in " TARE_BLOCKS_OCLOC,
 		                     ocloc()));
-	snprintf(path, sizeof path, "%s/model.cl", folder);
+	snprintf(path, sizeof path, "%s/" TARE_BLOCKS_MODEL_SOURCE, folder);
 	FILE *file = fopen(path, "we");
 	if (!file || (fputs("kernel void empty(void) {}\n", file), fclose(file) != 0))
 		return tare_fail(error, EIO, "%.300s cannot be written", path);
@@ -163,14 +166,14 @@ static struct tare_blocks_model *add(struct tare_blocks_models *models, const ch
 static int add_kernels(const char *folder, const char *device,
                        const struct tare_blocks_build *build, struct tare_blocks_models *models)
 {
-	char *text = read_text(folder, "", "", ".ze_info");
+	char *text = tare_blocks_read_text(folder, "", "", ".ze_info");
 	size_t count = 0;
 	struct tare_blocks_static *kernels = text ? tare_blocks_ze_info(text, &count) : NULL;
 	int status = 0;
 
 	free(text);
 	for (size_t i = 0; status == 0 && i < count; i++) {
-		char *assembly = read_text(folder, ".text.", kernels[i].kernel, ".asm");
+		char *assembly = tare_blocks_read_text(folder, ".text.", kernels[i].kernel, ".asm");
 		struct tare_blocks_model *model = add(models, device, build);
 		kernels[i].has_mix = assembly != NULL;
 		if (assembly)
@@ -204,7 +207,7 @@ static int write_input(const char *folder, const struct tare_blocks_build *build
 
 	if (spirv && !words->words)
 		return tare_fail(error, EINVAL, "the module cannot be read");
-	snprintf(path, PATH_MAX, "%s/model.%s", folder, spirv ? "spv" : "cl");
+	snprintf(path, PATH_MAX, "%s/%s", folder, spirv ? "model.spv" : TARE_BLOCKS_MODEL_SOURCE);
 	FILE *file = fopen(path, "we");
 	bool well = file != NULL;
 	if (well && spirv)
@@ -233,8 +236,14 @@ static int make(const char *folder, const char *device, const struct tare_blocks
 		status = compile(folder, device, path, build->options,
 		                 build->language == BLOCKS_SPIRV, &why);
 	status = status ?: take_apart(folder, device, &why);
-	if (status == 0)
-		return add_kernels(folder, device, build, models);
+	if (status == 0) {
+		size_t before = models->count;
+		status = add_kernels(folder, device, build, models);
+		tare_blocks_listings_forget(folder);
+		list(folder, device, path, build);
+		tare_blocks_listings_read(folder, models->at + before, models->count - before);
+		return status;
+	}
 	struct tare_blocks_model *model = add(models, device, build);
 	if (!model)
 		return -ENOMEM;
@@ -253,8 +262,32 @@ int tare_blocks_models_make(const char *folder, const struct tare_blocks_builds 
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 
+bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
+                             const struct tare_blocks_kernel *kernel)
+{
+	return model->build == kernel->build &&
+	       (model->why.code || strcmp(model->of.kernel, kernel->name) == 0);
+}
+
+int tare_blocks_models_join(const struct tare_blocks_profile *profile,
+                            struct tare_blocks_models *models, struct tare_error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < models->count; i++)
+		for (size_t k = 0; status == 0 && k < profile->kernel_count; k++)
+			if (!models->at[i].why.code &&
+			    tare_blocks_is_model_of(&models->at[i], &profile->kernels[k]))
+				status =
+				    tare_blocks_join(&models->at[i].listing, &profile->kernels[k],
+				                     &models->at[i].of, &models->at[i].joined);
+	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
+}
+
 void tare_blocks_models_free(struct tare_blocks_models *models)
 {
+	for (size_t i = 0; i < models->count; i++)
+		tare_blocks_listing_free(&models->at[i].listing);
 	free(models->at);
 	*models = (struct tare_blocks_models){ .count = 0 };
 }

@@ -173,7 +173,7 @@ static const struct {
 	{ "br", TARE_BLOCKS_ISA_CONTROL },
 };
 
-static enum tare_blocks_isa isa_of(const char *text)
+enum tare_blocks_isa tare_blocks_isa_of(const char *text)
 {
 	for (size_t i = 0; i < sizeof mnemonics / sizeof *mnemonics; i++)
 		if (strncmp(text, mnemonics[i].begins, strlen(mnemonics[i].begins)) == 0)
@@ -181,21 +181,28 @@ static enum tare_blocks_isa isa_of(const char *text)
 	return TARE_BLOCKS_ISA_ARITHMETIC;
 }
 
+const char *tare_blocks_mnemonic(const char *line, const char *end)
+{
+	const char *at = line + strspn(line, " \t");
+
+	// "(W&f0.1)": for which lanes.
+	if (at < end && *at == '(') {
+		at += strcspn(at, ")\n");
+		at += at < end;
+		at += strspn(at, " \t");
+	}
+	// Others are labels and remarks.
+	bool label = line[strcspn(line, ": \n")] == ':';
+	return at < end && !label && *at >= 'a' && *at <= 'z' ? at : NULL;
+}
+
 void tare_blocks_assembly(const char *text, uint64_t mix[TARE_BLOCKS_ISAS])
 {
 	while (*text) {
-		size_t length = strcspn(text, "\n");
-		const char *end = text + length, *at = text + strspn(text, " \t");
-		// "(W&f0.1)": for which lanes.
-		if (at < end && *at == '(') {
-			at += strcspn(at, ")\n");
-			at += at < end;
-			at += strspn(at, " \t");
-		}
-		// Others are labels and remarks.
-		bool label = text[strcspn(text, ": \n")] == ':';
-		if (at < end && !label && *at >= 'a' && *at <= 'z')
-			mix[isa_of(at)]++;
+		const char *end = text + strcspn(text, "\n");
+		const char *at = tare_blocks_mnemonic(text, end);
+		if (at)
+			mix[tare_blocks_isa_of(at)]++;
 		text = end + (*end == '\n');
 	}
 }

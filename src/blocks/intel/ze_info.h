@@ -38,5 +38,8 @@ bool tare_blocks_spills(const struct tare_blocks_static *of);
 // Reads the kernels of a .ze_info, which need not be well-formed: *count of them, malloc; those
 // whose names a path cannot have are left out. NULL: none, or no memory.
 struct tare_blocks_static *tare_blocks_ze_info(const char *text, size_t *count);
+// The instruction of a line of assembly that ends before `end`; NULL: it has none.
+const char *tare_blocks_mnemonic(const char *line, const char *end);
+enum tare_blocks_isa tare_blocks_isa_of(const char *mnemonic);
 // Adds the instructions of a kernel's assembly.
 void tare_blocks_assembly(const char *text, uint64_t mix[TARE_BLOCKS_ISAS]);

@@ -254,7 +254,10 @@ static void join_kernel(struct tare_blocks_cell *cell, const struct tare_blocks_
 {
 	if (kernel->executions)
 		cell->counted = kernel;
-	cell->unchanged |= kernel->why == BLOCKS_NO_SOURCE && kernel->launches;
+	// Of Level Zero's modules that are made of several parts each keeps its own.
+	bool parts =
+	    kernel->api == BLOCKS_LEVEL_ZERO && kernel->why == BLOCKS_LINKED && kernel->code == 0;
+	cell->unchanged |= (kernel->why == BLOCKS_NO_SOURCE || parts) && kernel->launches;
 }
 
 static void join(struct tare_blocks_trials *trials, const struct tare_blocks_profile *own)

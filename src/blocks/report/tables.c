@@ -195,6 +195,7 @@ static bool is_model_of(const void *kernel, const void *model)
 }
 
 #define IS_MADE (row->why.code == 0)
+#define IS_JOINED (IS_MADE && row->joined.how == TARE_BLOCKS_JOINED && row->joined.instructions > 0)
 #define MADE(value) tare_if(IS_MADE, tare_unsigned(value), TARE_NOT_KNOWN)
 #define ROW struct tare_blocks_model
 #define TABLE models

@@ -292,30 +292,74 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 
 // ---- on devices that are not there
 
-static void write_isa(const struct tare_blocks_static *of, FILE *file)
+// ": arithmetic 50.0 %, move 20.1 %", of what there is.
+static void write_isa_mix(const uint64_t mix[TARE_BLOCKS_ISAS], uint64_t all, FILE *file)
+{
+	const char *before = ": ";
+
+	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
+		if (!mix[i])
+			continue;
+		fprintf(file, "%s%s %.1f %%", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
+		        share(mix[i], all));
+		before = ", ";
+	}
+	fputc('\n', file);
+}
+
+static uint64_t isa_sum(const uint64_t mix[TARE_BLOCKS_ISAS])
 {
 	uint64_t all = 0;
+
+	for (int i = 0; i < TARE_BLOCKS_ISAS; i++)
+		all += mix[i];
+	return all;
+}
+
+static void write_isa(const struct tare_blocks_static *of, FILE *file)
+{
+	uint64_t all = isa_sum(of->mix);
 	char number[NUMBER];
-	const char *before = ": ";
 
 	if (!of->has_mix)
 		fputs("    instructions: n/a, because ocloc took nothing apart; it needs "
 		      "libiga64.so (on Debian: libigc-dev)\n",
 		      file);
-	for (int i = 0; i < TARE_BLOCKS_ISAS; i++)
-		all += of->mix[i];
 	if (!all)
 		return;
 	fprintf(file, "    %s instructions as they stand, not as often as they are executed",
 	        tare_format_grouped(all, number));
-	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
-		if (!of->mix[i])
-			continue;
-		fprintf(file, "%s%s %.1f %%", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
-		        share(of->mix[i], all));
-		before = ", ";
+	write_isa_mix(of->mix, all, file);
+}
+
+// As often as they would be executed.
+static void write_joined(const struct tare_blocks_model *model, FILE *file)
+{
+	const struct tare_blocks_joined *joined = &model->joined;
+	uint64_t all = isa_sum(joined->at_least);
+	char number[NUMBER];
+
+	if (joined->how != TARE_BLOCKS_JOINED) {
+		fprintf(file, "    how often they are executed: n/a, because %s\n",
+		        tare_blocks_join_why(joined->how));
+		return;
 	}
-	fputc('\n', file);
+	fprintf(file,
+	        "    executed, a model: at least %s instructions of hardware threads of %" PRIu32
+	        " work-items",
+	        tare_format_grouped(all, number), model->of.simd_width);
+	write_isa_mix(joined->at_least, all, file);
+	fprintf(file, "      %.1f %% of the code's instructions were joined with what was counted",
+	        share(joined->joined, joined->instructions));
+	fputs(joined->joined < joined->instructions
+	          ? "; how often the others are executed is not known.\n"
+	          : "; where work-items part, it is more.\n",
+	      file);
+	if (joined->differing)
+		fprintf(file,
+		        "      Its blocks are of a build with -g, whose code has %s instruction%s "
+		        "other than the above.\n",
+		        tare_format_grouped(joined->differing, number), plural(joined->differing));
 }
 
 // Raised by what the compiler tells of that device.
@@ -353,6 +397,8 @@ static void write_model(const struct tare_blocks_model *model, FILE *file)
 	fprintf(file, "%s of local memory, %" PRIu32 " barrier%s\n",
 	        tare_format_bytes(of->local_bytes, bytes), of->barriers, plural(of->barriers));
 	write_isa(of, file);
+	if (of->has_mix || model->listing.block_count)
+		write_joined(model, file);
 	write_spills(of, file);
 }
 

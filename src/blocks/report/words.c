@@ -21,11 +21,14 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		bool coded; // the vendor's error tells more
 	} clauses[BLOCKS_WHYS] = {
 		[BLOCKS_COVERED] = { "it is not known why", false },
-		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary, linked from parts or "
-		                       "built in: "
+		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary or built in: "
 		                       "let it be built from source (a program that keeps kernels "
 		                       "it has built can be told not to, or its cache be removed)",
 		                       false },
+		[BLOCKS_LINKED] = { "its program is linked of several parts, or compiled with "
+		                    "headers that are programs: let one source have all of it "
+		                    "(clBuildProgram, and -I for headers, or one SPIR-V module)",
+		                    false },
 		[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far",
 		                       false },
 		[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
@@ -73,13 +76,6 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
 		*counted += profile->kernels[i].counted;
 		*launches += profile->kernels[i].launches;
 	}
-}
-
-bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
-                             const struct tare_blocks_kernel *kernel)
-{
-	return model->build == kernel->build &&
-	       (model->why.code || strcmp(model->of.kernel, kernel->name) == 0);
 }
 
 const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,

@@ -33,10 +33,6 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,
                           uint64_t *launches);
 
-// Whether a model is of this kernel, or of its whole build for a reason.
-bool tare_blocks_is_model_of(const struct tare_blocks_model *model,
-                             const struct tare_blocks_kernel *kernel);
-
 // A kernel as it was counted before the optimisation; NULL: it was not, or nothing was optimised.
 const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
                                                     const struct tare_blocks_kernel *kernel);

@@ -58,9 +58,12 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+#define FEATURE "__opencl_c_"
+
 // The extensions that the device has and no others, so that the source takes the paths that it
-// takes there.
-static void add_extensions(struct tare_blocks_arguments *arguments, const char *extensions)
+// takes there; with the features, where the language has them.
+static void add_extensions(struct tare_blocks_arguments *arguments, const char *extensions,
+                           bool features)
 {
 	size_t room = 2 * strlen(extensions) + 32;
 	char *text = malloc(room), *word = malloc(strlen(extensions) + 1);
@@ -74,7 +77,8 @@ static void add_extensions(struct tare_blocks_arguments *arguments, const char *
 	}
 	size_t used = (size_t)snprintf(text, room, "-cl-ext=-all");
 	while (next_word(&extensions, word, &open))
-		used += (size_t)snprintf(text + used, room - used, ",+%s", word);
+		if (features || !begins(word, FEATURE))
+			used += (size_t)snprintf(text + used, room - used, ",+%s", word);
 	add(arguments, "-Xclang");
 	add(arguments, text);
 	free(text);
@@ -137,14 +141,21 @@ int tare_blocks_arguments_make(const struct tare_blocks_request *request,
 	optimises &= !request->as_written;
 	if (!names_version)
 		add(arguments, "-cl-std=CL1.2");
-	// From 3.0 on features are switched in the same way, and drivers tell them elsewhere.
-	if (!newer)
-		add_extensions(arguments, request->extensions);
+	// From 3.0 on features are switched in the same way: with those that a device has not,
+	// clang takes library functions that its driver has not either.
+	if (!newer || strstr(request->extensions, FEATURE))
+		add_extensions(arguments, request->extensions, newer);
 	snprintf(arguments->level, sizeof arguments->level, "%s",
-	         optimises ? "-O2" : "-cl-opt-disable");
+	         !optimises             ? "-cl-opt-disable"
+	         : request->keeps_loops ? "-O2, no loop made a formula"
+	                                : "-O2");
 	arguments->optimises = optimises;
 	if (optimises)
 		add(arguments, request->unoptimised ? "-O1" : "-O2");
+	static const char *const keeps_loops[] = { TARE_BLOCKS_KEEPS_LOOPS };
+	for (size_t i = 0; request->keeps_loops && i < sizeof keeps_loops / sizeof *keeps_loops;
+	     i++)
+		add(arguments, keeps_loops[i]);
 	if (request->unoptimised) {
 		add(arguments, "-S");
 		add(arguments, "-Xclang");

@@ -9,11 +9,13 @@
 struct tare_blocks_request {
 	const char *clang;
 	const char *options;    // of clBuildProgram
-	const char *extensions; // CL_DEVICE_EXTENSIONS
+	const char *extensions; // CL_DEVICE_EXTENSIONS, and the features of OpenCL C 3.0
 	const char *version;    // CL_DEVICE_VERSION
 	bool images;            // CL_DEVICE_IMAGE_SUPPORT
 	bool unoptimised;       // LLVM's text as the language makes it, for a later step
 	bool as_written;        // without optimisation, whatever the options say
+	// No loop becomes the formula of what it ends with: that takes integers of 33 or 65 bits.
+	bool keeps_loops;
 	const char *source, *output;
 };
 
@@ -21,8 +23,11 @@ struct tare_blocks_arguments {
 	char **at; // ends with NULL
 	size_t count, room;
 	bool failed, optimises;
-	char level[32]; // "-O2": the optimisation
+	char level[48]; // "-O2": the optimisation
 };
+
+// What `keeps_loops` is for clang.
+#define TARE_BLOCKS_KEEPS_LOOPS "-mllvm", "-replexitval=never"
 
 // 0, or -ENOMEM or -EINVAL (a quote in the options has no end) with a sentence. To free in either
 // case.

@@ -118,6 +118,8 @@ static int wait_for(pid_t child, int *status)
 int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error)
 {
 	posix_spawn_file_actions_t actions;
+	const char *slash = strrchr(arguments[0], '/');
+	const char *name = slash ? slash + 1 : arguments[0];
 	char line[400];
 	pid_t child;
 	int status = 0;
@@ -143,8 +145,8 @@ int tare_blocks_tool_run(const char *const *arguments, const char *said, struct 
 		return tare_fail(error, EIO,
 		                 "%.60s crashed (signal %d) at what the program was built from; "
 		                 "inline assembly does that to it",
-		                 arguments[0], WTERMSIG(status));
+		                 name, WTERMSIG(status));
 	telling_line(said, line, sizeof line);
-	return tare_fail(error, EIO, "%.60s failed: %.380s", arguments[0],
+	return tare_fail(error, EIO, "%.60s failed: %.380s", name,
 	                 line[0] ? line : "it said nothing");
 }

@@ -366,7 +366,8 @@ static int report(struct session *session, struct tare_error *error)
 	uint64_t counted, launches;
 
 	if (tare_blocks_profile_read(session->runs.place.folder, &session->builds,
-	                             &session->profile, error) < 0)
+	                             &session->profile, error) < 0 ||
+	    tare_blocks_models_join(&session->profile, &session->models, error) < 0)
 		return TARE_EXIT_RECORD;
 	if (tare_pc_samples_read(session->runs.place.folder, &session->samples, error) < 0 ||
 	    tare_pc_samples_disassemble(session->runs.place.folder, &session->samples) < 0)

@@ -10,17 +10,24 @@ enum { MOST_DEVICES = 32 };
 
 static struct guest_map *origins; // of such programs: the hash of their BUILD, or 0
 static struct guest_map *headed;  // programs that were compiled with headers of the program's
+static struct guest_map *joined;  // programs that were linked of several, or of one of these
 
 bool blocks_binaries_begin(void)
 {
 	origins = guest_map_new();
 	headed = guest_map_new();
-	return origins != NULL && headed != NULL;
+	joined = guest_map_new();
+	return origins != NULL && headed != NULL && joined != NULL;
 }
 
 uint64_t blocks_origin(cl_program program)
 {
 	return guest_map_find(origins, program, 0);
+}
+
+bool blocks_is_linked(cl_program program)
+{
+	return guest_map_find(joined, program, 0) != 0;
 }
 
 // The hash of what a program was built from, which is written down; 0: it is not known.
@@ -78,10 +85,12 @@ static CL_API_ENTRY cl_program CL_API_CALL load(cl_context context, cl_uint coun
 	int saved = errno;
 
 	// One device's is enough: all of a program's are built from one source.
-	if (made != NULL)
+	if (made != NULL) {
+		guest_map_remove(joined, made);
 		guest_map_put(
 		    origins, made,
 		    blocks_read_origin(guest_hash(GUEST_HASH_START, binaries[0], lengths[0])));
+	}
 	errno = saved;
 	return made;
 }
@@ -112,11 +121,15 @@ static CL_API_ENTRY cl_program CL_API_CALL link(cl_context context, cl_uint coun
 	                                            program, notify, data, error);
 	int saved = errno;
 
-	if (made != NULL)
-		guest_map_put(origins, made,
-		              programs == 1 && guest_map_find(headed, program[0], 0) == 0
-		                  ? source_of(program[0])
-		                  : 0);
+	bool alone = programs == 1 && guest_map_find(headed, program[0], 0) == 0 &&
+	             !blocks_is_linked(program[0]);
+	if (made != NULL && alone) {
+		guest_map_remove(joined, made);
+		guest_map_put(origins, made, source_of(program[0]));
+	} else if (made != NULL) {
+		guest_map_put(joined, made, 1);
+		guest_map_put(origins, made, 0);
+	}
 	errno = saved;
 	return made;
 }
@@ -129,8 +142,10 @@ static CL_API_ENTRY cl_program CL_API_CALL built_in(cl_context context, cl_uint 
 	cl_program made =
 	    blocks_next.clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
 
-	if (made != NULL)
+	if (made != NULL) {
 		guest_map_remove(origins, made);
+		guest_map_remove(joined, made);
+	}
 	return made;
 }
 

@@ -151,7 +151,8 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	if (pair->row != NULL && stage == BLOCKS_COUNT)
 		blocks_facts(kernel, pair->row);
 	if (pair->row != NULL && hash == 0)
-		pair->row->why = why;
+		pair->row->why =
+		    why == BLOCKS_NO_SOURCE && blocks_is_linked(program) ? BLOCKS_LINKED : why;
 	else if (pair->row != NULL && stage == BLOCKS_COUNT)
 		pair->twin = make_twin(kernel, program, name, pair);
 	else if (source.data != NULL)

@@ -34,6 +34,9 @@ void blocks_wrap_binaries(cl_icd_dispatch *table);
 // The hash of the BUILD from which a program was made that was loaded as a binary; 0: not known.
 uint64_t blocks_origin(cl_program program);
 
+// Whether a program was linked of several parts, or compiled with headers of the program's.
+bool blocks_is_linked(cl_program program);
+
 // Puts a function of ours into the table in the place of one that is there.
 #define BLOCKS_WRAP(table, member, ours)                                                           \
 	do                                                                                         \

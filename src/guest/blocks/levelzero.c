@@ -97,6 +97,13 @@ static void make_twin_module(struct module *module, ze_context_handle_t context,
 		module->twin = NULL;
 }
 
+static bool is_of_parts(const ze_module_desc_t *desc)
+{
+	const ze_base_desc_t *next = desc->pNext;
+
+	return next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC;
+}
+
 static void know_module(ze_context_handle_t context, ze_device_handle_t device,
                         const ze_module_desc_t *desc, ze_module_handle_t handle)
 {
@@ -112,8 +119,10 @@ static void know_module(ze_context_handle_t context, ze_device_handle_t device,
 	*module = (struct module){ .hash = 0 };
 	if (!is_cpu(device))
 		module->why = BLOCKS_NOT_A_CPU;
-	else if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV || desc->pNext != NULL)
+	else if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
 		module->why = BLOCKS_NO_SOURCE;
+	else if (desc->pNext != NULL)
+		module->why = is_of_parts(desc) ? BLOCKS_LINKED : BLOCKS_NO_SOURCE;
 	else if (desc->pConstants != NULL && desc->pConstants->numConstants != 0)
 		module->why = BLOCKS_SPECIALISED;
 	else if ((module->hash = note_build(desc)) == 0)
@@ -199,6 +208,9 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 
 	row->why = BLOCKS_KERNEL_FAILED;
 	row->code = (int32_t)blocks_ze_next.kernel_create(module->twin, desc, &twin);
+	// The program has linked its own module with others, and the twin has none.
+	if (row->code == (int32_t)ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED)
+		row->why = BLOCKS_LINKED;
 	if (row->code != ZE_RESULT_SUCCESS)
 		return NULL;
 	void *memory = NULL;

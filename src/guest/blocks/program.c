@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MOST_DEVICES = 32 };
+enum { MOST_DEVICES = 32, MOST_FEATURES = 64 };
 
 // An instrumented program that was built, or could not be. Never freed: it holds its context, so
 // that the context's handle stays its own.
@@ -88,6 +88,30 @@ static cl_uint cpus_of(cl_program program, cl_device_id *devices)
 	return (cl_uint)(bytes / sizeof *devices);
 }
 
+// Features of OpenCL C 3.0 stand before the extensions, as their names do: a word each, filled up
+// with spaces. The names of a device's; returns how many bytes they take.
+static uint32_t features_of(cl_device_id device, char *at)
+{
+	cl_name_version features[MOST_FEATURES];
+	size_t bytes = device_size(device, CL_DEVICE_OPENCL_C_FEATURES);
+
+	if (bytes == 0 || bytes > sizeof features)
+		return 0;
+	uint32_t count = (uint32_t)(bytes / sizeof *features);
+	if (at == NULL)
+		return count * (uint32_t)sizeof features->name;
+	if (blocks_next.clGetDeviceInfo(device, CL_DEVICE_OPENCL_C_FEATURES, bytes, features,
+	                                NULL) != CL_SUCCESS)
+		count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		size_t length = strnlen(features[i].name, sizeof features[i].name - 1);
+		memset(at, ' ', sizeof features[i].name);
+		memcpy(at, features[i].name, length);
+		at += sizeof features[i].name;
+	}
+	return count * (uint32_t)sizeof features->name;
+}
+
 // Fills in the lengths, and makes room for all.
 static bool measure(cl_program program, cl_device_id device, cl_platform_id platform,
                     struct blocks_build *build, struct blocks_source *source)
@@ -103,7 +127,8 @@ static bool measure(cl_program program, cl_device_id device, cl_platform_id plat
 	                                  &options);
 	blocks_next.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, 0, NULL, &version);
 	build->options_bytes = (uint32_t)options;
-	build->extensions_bytes = (uint32_t)device_size(device, CL_DEVICE_EXTENSIONS);
+	build->extensions_bytes =
+	    features_of(device, NULL) + (uint32_t)device_size(device, CL_DEVICE_EXTENSIONS);
 	build->version_bytes = (uint32_t)device_size(device, CL_DEVICE_VERSION);
 	build->platform_bytes = (uint32_t)version;
 	source->bytes = sizeof *build + options + build->extensions_bytes + build->version_bytes +
@@ -121,8 +146,9 @@ static void fill(cl_program program, cl_device_id device, cl_platform_id platfor
 	blocks_next.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS,
 	                                  build->options_bytes, at, NULL);
 	at += build->options_bytes;
-	blocks_next.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, build->extensions_bytes, at,
-	                            NULL);
+	uint32_t features = features_of(device, at);
+	blocks_next.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS,
+	                            build->extensions_bytes - features, at + features, NULL);
 	at += build->extensions_bytes;
 	blocks_next.clGetDeviceInfo(device, CL_DEVICE_VERSION, build->version_bytes, at, NULL);
 	at += build->version_bytes;

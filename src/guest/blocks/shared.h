@@ -46,7 +46,7 @@ struct blocks_build {
 	uint32_t language; // enum blocks_language
 	uint32_t images;   // whether the device supports images
 	uint32_t options_bytes;
-	uint32_t extensions_bytes; // CL_DEVICE_EXTENSIONS
+	uint32_t extensions_bytes; // names of CL_DEVICE_OPENCL_C_FEATURES, CL_DEVICE_EXTENSIONS
 	uint32_t version_bytes;    // CL_DEVICE_VERSION
 	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
 	uint32_t unused;
@@ -65,7 +65,8 @@ struct blocks_module {
 // Why launches of a kernel were not counted.
 enum blocks_why {
 	BLOCKS_COVERED,
-	BLOCKS_NO_SOURCE,     // made from a binary, linked, or built in
+	BLOCKS_NO_SOURCE,     // made from a binary, or built in
+	BLOCKS_LINKED,        // of several parts, or compiled with headers of the program's
 	BLOCKS_NOT_A_CPU,     // a device that is none
 	BLOCKS_SPECIALISED,   // specialisation constants were set
 	BLOCKS_NO_MODULE,     // not instrumented: tare says why, or the first run did not build it

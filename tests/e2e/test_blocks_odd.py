@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare blocks where programs do what few do: odd kernels, launches, queues and memory, languages, tools that are not
+what they should be. What can be counted is, the rest has its reason, and results are the program's own."""
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import validate  # noqa: E402
+from recorded import PROGRAMS, SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+from test_blocks import TOOLS, at, check_sums, kernel_of  # noqa: E402
+
+ODD = PROGRAMS / "counted_odd"
+KERNELS = pathlib.Path(__file__).parents[1] / "programs/counted_odd.cl"
+SIZE, GROUP, N = 4096, 16, 5
+USUAL = ["plain", "with_local", "required", "threes", "halves", "atomics", "long_loop", "ways", "inner", "outer", "groups"]
+
+pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
+              pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
+
+
+class Odd:
+    def __init__(self, tare, folder, cache):  # noqa: F811
+        self.tare, self.folder = tare, folder
+        self.environment = {"POCL_CACHE_DIR": str(cache), "POCL_DEVICES": "pthread", "TMPDIR": str(folder)}
+
+    def native(self, *ways, options=""):
+        return run([ODD, KERNELS, f"-DSIZE={SIZE} {options}", *ways], self.environment, cwd=self.folder)
+
+    def blocks(self, *ways, options="", extra=(), before=(), **environment):
+        path = self.folder / "odd.json"
+        path.unlink(missing_ok=True)
+        done = run([self.tare, "blocks", *extra, "--json", path, "--", *before, ODD, KERNELS, f"-DSIZE={SIZE} {options}", *ways],
+                   {**self.environment, **environment}, cwd=self.folder)
+        document = validate.load(path) if path.exists() else None
+        assert document is None or validate.faults(document) == []
+        return done, document
+
+    def same(self, *ways, options="", extra=()):
+        """The document of a run whose program printed what it prints natively."""
+        native = self.native(*ways, options=options)
+        done, document = self.blocks(*ways, options=options, extra=extra)
+        assert (done.status, native.status) == (0, 0), done.errors.decode()
+        assert done.out.startswith(native.out), "the program's own output is another"
+        return document
+
+
+@pytest.fixture
+def odd(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    return Odd(tare_path, tmp_path, kernel_cache)
+
+
+def loops_of(kernel):
+    return [(loop["entries"], loop["turns"]) for loop in kernel["loops"]]
+
+
+@pytest.mark.parametrize("options", ["", "-cl-std=CL3.0"])
+def test_odd_kernels_are_counted(odd, options):
+    """Loops whose end the optimiser knows as a formula, vectors of three and structures, halves, atomics, loops of 64
+    bits, jumps, kernels that call kernels, local memory as an argument; with 3.0 the device's features are asked for."""
+    document = odd.same(*USUAL, options=options)
+    kernels = {name: kernel_of(document, name) for name in USUAL}
+    for kernel in kernels.values():
+        assert kernel["whole"] and kernel["work_items"] == SIZE, kernel
+        check_sums(kernel)
+    assert loops_of(kernels["plain"]) == [(SIZE, N * SIZE)] == loops_of(kernels["threes"])
+    assert loops_of(kernels["long_loop"]) == [(SIZE, 4 * N * SIZE)]
+    assert at(kernels["atomics"]["total"], "kinds.atomic") == 2 * SIZE + sum(i % 3 != 0 for i in range(SIZE))
+    turns = sum(i % N for i in range(SIZE))
+    assert loops_of(kernels["inner"]) == [(sum(i % N != 0 for i in range(SIZE)), turns)]
+    odd_turns = sum(i % N for i in range(1, SIZE, 2)), sum(i % (N + 1) for i in range(SIZE))
+    assert sorted(turns for _, turns in loops_of(kernels["outer"])) == sorted(odd_turns)
+    assert at(kernels["halves"]["total"], "stores.global") == SIZE
+
+
+def test_doubles_are_counted(odd):
+    document = odd.same("doubles")
+    total = kernel_of(document, "doubles")["total"]
+    assert total["flops"]["fp64"] >= 2 * N * SIZE and at(total, "kinds.special function") == N * SIZE
+
+
+def test_odd_launches_are_counted(odd):
+    """Two contexts, no work, sizes that are refused, offsets, sub-buffers, shared memory, queues without an order."""
+    document = odd.same("no-work", "uneven", "out-of-order", "sub-buffer", "shared", "contexts")
+    plain, groups, atomics = (kernel_of(document, name) for name in ("plain", "groups", "atomics"))
+    assert plain["whole"] and groups["whole"] and atomics["whole"]
+    assert (atomics["launches"], atomics["work_items"]) == (8, 8 * 256)
+    assert at(plain["total"], "loads.global") == plain["work_items"] and plain["work_items"] % SIZE in (0, 512, 1024)
+    assert plain["work_items"] >= 2 * SIZE + 512
+
+
+def test_a_sample_changes_no_odd_result(odd):
+    document = odd.same("threes", "atomics", "ways", "outer", "groups", extra=["--sample"])
+    assert all(kernel["whole"] for kernel in document["kernels"])
+
+
+def test_work_of_no_size_is_told_without_figures(odd):
+    native = odd.native("no-work")
+    if b"no work: 0" not in native.out:
+        pytest.skip("this driver refuses launches of no work-items")
+    document = odd.same("no-work")
+    plain = kernel_of(document, "plain")
+    assert (plain["work_items"], plain["total"]["instructions"], plain["blocks"]) == (0, 0, [])
+
+
+def test_a_program_that_is_killed_in_the_run_that_counts_leaves_what_was_counted(odd):
+    killer = odd.folder / "killer"
+    killer.write_text('#!/bin/sh\n[ "$TARE_BLOCKS_STAGE" = count ] || exec "$@"\nexec "$@" killed\n', encoding="utf-8")
+    killer.chmod(0o755)
+    done, document = odd.blocks("plain", before=[killer])
+    assert done.status == 128 + 9 or done.status == -9
+    plain = kernel_of(document, "plain")
+    assert plain["whole"] and plain["launches"] == 2
+
+
+def test_a_program_that_is_killed_in_both_runs_is_said(odd):
+    done, document = odd.blocks("killed")
+    assert done.status in (128 + 9, -9) and document is None
+    assert b"a signal ended the first of the program's two runs" in done.errors
+
+
+def test_inline_assembly_is_said(odd):
+    done, document = odd.blocks("assembled", options="-DASSEMBLY")
+    kernel = kernel_of(document, "assembled")
+    assert done.status == 0 and (kernel["launches"], kernel["counted_launches"]) == (1, 0)
+    assert "inline assembly" in kernel["not_counted"]
+
+
+@pytest.mark.parametrize("way", ["two-parts", "library", "headers", "refused-part"])
+def test_a_program_of_parts_is_told_with_the_way_out(odd, way):
+    native = odd.native(way)
+    if b": 0\n" not in native.out:
+        pytest.skip("this driver does not link them")
+    kernel = kernel_of(odd.same(way), "caller")
+    assert (kernel["launches"], kernel["counted_launches"]) == (1, 0)
+    assert "linked of several parts" in kernel["not_counted"] and "clBuildProgram" in kernel["not_counted"]
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_clang_that_is_too_old_says_what_it_does_not_know(odd):
+    old = script(odd.folder / "clang-old",
+                 'echo "clang version 11.0.0"\necho "error: unknown argument: \'-finclude-default-header\'" >&2\nexit 1')
+    done, document = odd.blocks("plain", TARE_CLANG=old)
+    why = kernel_of(document, "plain")["not_counted"]
+    assert done.status == 0 and "clang-old failed: error: unknown argument: '-finclude-default-header'" in why
+
+
+def test_only_old_tools_are_as_none(odd):
+    tools = odd.folder / "old-tools"
+    tools.mkdir()
+    for name in ("clang-10", "llvm-spirv-10"):
+        script(tools / name, "exit 0")
+    done, document = odd.blocks("plain", PATH=str(tools))
+    why = kernel_of(document, "plain")["not_counted"]
+    assert done.status == 0 and "there is no clang with an llvm-spirv of the same version" in why and "install clang-" in why
+
+
+def test_a_thousand_blocks_are_told_apart(odd):
+    cases = "".join(f"\tcase {k}: out[{k * 37 % 5003}] = x {'+-*^|'[k % 5]} {k + 3}; break;\n" for k in range(1000))
+    source = odd.folder / "thousand.cl"
+    source.write_text(f"kernel void plain(global int *out, int n)\n{{\n\tint x = get_global_id(0);\n\tswitch (x) {{\n{cases}\t}}\n}}\n",
+                      encoding="utf-8")
+    words = [ODD, source, "", "plain"]
+    native = run(words, odd.environment, cwd=odd.folder)
+    path = odd.folder / "thousand.json"
+    done = run([odd.tare, "blocks", "--json", path, "--", *words], odd.environment, cwd=odd.folder)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(validate.load(path), "plain")
+    assert kernel["whole"] and at(kernel["total"], "stores.global") == 1000
+    assert sum(block["executions"] == 1 for block in kernel["blocks"]) == 1000
