@@ -83,7 +83,7 @@ struct load_commands {
 	bool shifted[LOADING_SHIFTS];
 };
 
-// What the record of a launch means, whatever its times (alike.c). A head of 0: nothing.
+// What the record of a launch means, whatever its times (command.c). A head of 0: nothing.
 struct load_alike {
 	uint64_t head, object, amount;
 	uint64_t from_ticks; // since when the object is the one of its handle
@@ -384,7 +384,7 @@ uint32_t loading_add_like(struct loading *l, uint32_t like, uint8_t untimed, int
 void loading_forget_ticks(struct loading *l);
 void loading_free_commands(struct loading *l);
 
-// ---- alike.c: launches like those before
+// ---- command.c: launches like those before
 
 // Appends a launch of which a record like this has told before. Returns its index, or TARE_NO_INDEX
 // where none has.

@@ -21,7 +21,11 @@ static inline size_t put_integer(int64_t value, unsigned char *bytes)
 	uint64_t rest = magnitude >> 6;
 	size_t count = 0;
 
-	bytes[count++] = (unsigned char)((magnitude & 63) << 1 | (value < 0) | (rest ? 0x80 : 0));
+	if (!rest) {
+		bytes[0] = (unsigned char)(magnitude << 1 | (value < 0));
+		return 1;
+	}
+	bytes[count++] = (unsigned char)((magnitude & 63) << 1 | (value < 0) | 0x80);
 	for (; rest; rest >>= 7)
 		bytes[count++] = (unsigned char)((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
 	return count;
@@ -32,8 +36,9 @@ static inline size_t integer_bytes(int64_t value)
 {
 	uint64_t magnitude = value < 0 ? (uint64_t)-value : (uint64_t)value;
 
-	// 6 bits in the first byte, 7 in each other.
-	return (size_t)(64 - __builtin_clzll(magnitude | 1) + 7) / 7;
+	// 6 bits in the first byte, 7 in each other. Of numbers up to 71, times 37 / 256 is a
+	// seventh.
+	return (8 + (63U ^ (unsigned)__builtin_clzll(magnitude | 1))) * 37 >> 8;
 }
 
 static const struct timeline_column *column_named(const struct timeline_table *table,
@@ -50,10 +55,16 @@ static const struct timeline_column *column_named(const struct timeline_table *t
 // not known, or too large.
 static void make_relative(int64_t *values, const int64_t *bases, size_t count)
 {
+	if (!bases) {
+		for (size_t i = 0; i < count; i++)
+			if (!is_storable(values[i]))
+				values[i] = TARE_NO_TIME;
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
-		bool known = is_storable(values[i]) && (!bases || is_storable(bases[i]));
-		int64_t value = known && bases ? values[i] - bases[i] : values[i];
-		values[i] = known && is_storable(value) ? value : TARE_NO_TIME;
+		bool known = is_storable(values[i]) && is_storable(bases[i]) &&
+		             is_storable(values[i] - bases[i]);
+		values[i] = known ? values[i] - bases[i] : TARE_NO_TIME;
 	}
 }
 
@@ -80,6 +91,8 @@ static bool are_the_same(const int64_t values[BLOCK_ROWS])
 {
 	int64_t differing = 0;
 
+	if (values[0] != values[1] || values[0] != values[BLOCK_ROWS - 1])
+		return false;
 	for (size_t i = 0; i < BLOCK_ROWS; i++)
 		differing |= values[i] ^ values[0];
 	return differing == 0;
@@ -184,63 +197,75 @@ struct piece {
 	unsigned char bytes[PIECE_BYTES];
 };
 
-// Gives it on where there is no room for another number; false: to stop.
+// Gives it on where there is no room for another block; false: to stop.
 static inline bool give_full(struct piece *piece)
 {
-	if (piece->used + NUMBER_BYTES < PIECE_BYTES)
+	if (piece->used + BLOCK_ROWS * NUMBER_BYTES < PIECE_BYTES)
 		return true;
 	bool more = piece->take(piece->context, piece->bytes, piece->used);
 	piece->used = 0;
 	return more;
 }
 
-static bool put_same(struct piece *piece, unsigned char byte, size_t count)
+static void put_same(struct piece *piece, unsigned char byte, size_t count)
 {
-	while (count > 0) {
-		size_t room = PIECE_BYTES - NUMBER_BYTES - piece->used;
-		size_t some = count < room ? count : room;
-		memset(piece->bytes + piece->used, byte, some);
-		piece->used += some;
-		count -= some;
-		if (!give_full(piece))
-			return false;
-	}
-	return true;
+	memset(piece->bytes + piece->used, byte, count);
+	piece->used += count;
 }
 
-static bool put_bytes(struct piece *piece, const struct block *block)
+// Of a block that there is room for.
+static void put_bytes(struct piece *piece, const struct block *block)
 {
 	if (block->constant)
-		return put_same(piece, (unsigned char)block->values[0], block->count);
-	for (size_t i = 0; i < block->count; i++) {
+		put_same(piece, (unsigned char)block->values[0], block->count);
+	for (size_t i = 0; i < block->count && !block->constant; i++)
 		piece->bytes[piece->used++] = (unsigned char)block->values[i];
-		if (!give_full(piece))
-			return false;
-	}
-	return true;
 }
 
-// *previous: of the rows before; a delta column goes on from there.
-static bool put_integers(struct piece *piece, const struct block *block, bool delta,
+static inline void put_number(struct piece *piece, bool known, int64_t value)
+{
+	if (known)
+		piece->used += put_integer(value, piece->bytes + piece->used);
+	else
+		piece->bytes[piece->used++] = UNKNOWN;
+}
+
+// The same number in all rows of a block: as a difference it is one, and then 0.
+static void put_constant(struct piece *piece, const struct block *block, bool delta,
                          int64_t *previous)
 {
+	int64_t value = block->values[0];
+
 	for (size_t i = 0; i < block->count; i++) {
-		int64_t value = block->values[block->constant ? 0 : i];
-		bool known = delta ? step(value, previous, &value) : value != TARE_NO_TIME;
-		if (block->constant && (!known || integer_bytes(value) == 1) && (!delta || i > 0)) {
+		bool known = delta ? step(block->values[0], previous, &value)
+		                   : block->values[0] != TARE_NO_TIME;
+		if ((!known || integer_bytes(value) == 1) && (!delta || i > 0)) {
 			unsigned char byte = UNKNOWN;
 			if (known)
 				put_integer(value, &byte);
-			return put_same(piece, byte, block->count - i);
+			put_same(piece, byte, block->count - i);
+			return;
 		}
-		if (known)
-			piece->used += put_integer(value, piece->bytes + piece->used);
-		else
-			piece->bytes[piece->used++] = UNKNOWN;
-		if (!give_full(piece))
-			return false;
+		put_number(piece, known, value);
 	}
-	return true;
+}
+
+// Of a block that there is room for. *previous: of the rows before; a delta column goes on from
+// there.
+static void put_integers(struct piece *piece, const struct block *block, bool delta,
+                         int64_t *previous)
+{
+	if (block->constant) {
+		put_constant(piece, block, delta, previous);
+		return;
+	}
+	for (size_t i = 0; i < block->count && !delta; i++)
+		put_number(piece, block->values[i] != TARE_NO_TIME, block->values[i]);
+	for (size_t i = 0; i < block->count && delta; i++) {
+		int64_t value = 0;
+		bool known = step(block->values[i], previous, &value);
+		put_number(piece, known, value);
+	}
 }
 
 static bool write_column(const struct timeline *timeline, const struct timeline_table *table,
@@ -253,9 +278,11 @@ static bool write_column(const struct timeline *timeline, const struct timeline_
 
 	for (size_t row = 0; row < layout->count && more; row += BLOCK_ROWS) {
 		read_block(timeline, table, column, row, layout->count, &block);
-		more = column->byte
-		           ? put_bytes(piece, &block)
-		           : put_integers(piece, &block, layout->type == TIMELINE_DELTA, &previous);
+		if (column->byte)
+			put_bytes(piece, &block);
+		else
+			put_integers(piece, &block, layout->type == TIMELINE_DELTA, &previous);
+		more = give_full(piece);
 	}
 	if (more)
 		more = piece->take(piece->context, piece->bytes, piece->used);

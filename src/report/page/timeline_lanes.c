@@ -92,14 +92,12 @@ static uint8_t engine_of(const struct tare_recorded_command *command)
 }
 
 // The drawing's row that a command is in.
-static uint64_t group_of(const struct placing *placing, uint32_t index)
+__attribute__((always_inline)) static inline uint64_t
+group_of(const struct placing *placing, uint32_t index, const struct tare_recorded_command *command)
 {
-	const struct tare_recording *recording = placing->timeline->recording;
-	const struct tare_recorded_command *command = TARE_COMMAND(recording, index);
-
 	if (!placing->engines)
 		return command->queue;
-	return (uint64_t)tare_command_device(recording, command) << 8 |
+	return (uint64_t)tare_command_device(placing->timeline->recording, command) << 8 |
 	       placing->timeline->engine[index];
 }
 
@@ -123,8 +121,11 @@ static bool is_before(const struct ordered_run *a, const struct ordered_run *b)
 
 static void set_first(const struct placing *placing, uint32_t index, struct ordered_run *run)
 {
-	run->group = group_of(placing, index);
-	run->start_ns = TARE_COMMAND(placing->timeline->recording, index)->start_ns;
+	const struct tare_recorded_command *command =
+	    TARE_COMMAND(placing->timeline->recording, index);
+
+	run->group = group_of(placing, index, command);
+	run->start_ns = command->start_ns;
 	run->index = index;
 }
 
@@ -214,7 +215,8 @@ static int place_commands(struct placing *placing, uint32_t *order, size_t count
 	if (put_in_order(placing, order, count))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t of = group_of(placing, order[i]);
+		uint64_t of = group_of(placing, order[i],
+		                       TARE_COMMAND(placing->timeline->recording, order[i]));
 		if (i == 0 || of != group)
 			lanes_reset(lanes);
 		group = of;
