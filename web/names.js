@@ -95,7 +95,7 @@ function behindArguments(text) {
 }
 
 function cutMiddle(text, length) {
-	const letters = Array.from(text), tail = Math.floor((length - 1) / 3);
+	const letters = Array.from(text), tail = length < 8 ? 0 : Math.floor((length - 1) / 3);
 	return letters.length <= length ? text : `${letters.slice(0, length - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`;
 }
 

@@ -949,8 +949,8 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_INSTRUCTION_SHARE = 45,
 	// from 1.12: time in which matrix engines work, of the elapsed time
 	TARE_TRACE_COUNTER_MATRIX_SHARE = 46,
-	// from 1.13: the cores' way to L2, of its maximum; what L2 looks up, of the most it can
-	TARE_TRACE_COUNTER_L1_TO_L2_SHARE = 47,
+	TARE_TRACE_COUNTER_L1_TO_L2_SHARE = 47, // from 1.13: the cores' way to L2, of its maximum
+	// from 1.13: what L2 looks up, of the most it can
 	TARE_TRACE_COUNTER_L2_LOOKUP_SHARE = 48,
 };
 struct tare_trace_counted {

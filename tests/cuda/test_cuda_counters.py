@@ -33,6 +33,7 @@ COMMAND, COUNTED, COUNTING = 18, 39, 40
 PREPARED, ABSENT, LEFT, LAUNCH = 1, 2, 3, 4
 LEFT_CAPTURED, LEFT_COOPERATIVE = 1, 2
 GROUPS, A_GROUP = 5, 3
+GROUP_OF_CODE = 4
 # Of a figure the factors of its metrics.
 FIGURES = {
     "duration_ns": {"gpu__time_duration.sum": 1},
@@ -190,6 +191,18 @@ def test_launches_are_counted_in_turns_all_over_the_run(on):
     assert [int(place // part) for place in places] == list(range(len(places))) and places[0] > 0
     # The next group costs nothing more: none is passed over.
     assert groups == list(range(GROUPS)) * A_GROUP
+
+
+def test_no_launch_is_counted_right_behind_one_counted_by_code(on):
+    """Code in a kernel moves bytes of its own, which the launch behind it would be told of: it is a later one's turn."""
+    turns = GROUPS * A_GROUP
+    counted = Counted(on, [f"kernels={2 * 8 * turns}"])
+    launches = sorted((each["number"], each["group"]) for each in counted.counting[LAUNCH])
+    assert len(launches) == 2 * turns
+    behind = [number for (before, code), (number, group) in zip(launches, launches[1:])
+              if code == GROUP_OF_CODE and group != GROUP_OF_CODE and number <= before + 3]
+    # Of two kernels in turn, eight launches a part; the last of a part has no later one.
+    assert all(number // 2 % 8 == 7 for number in behind)
 
 
 def test_groups_are_separate_where_passes_are_shared(on):

@@ -2,6 +2,7 @@
 """The page of counted kernels, opened in headless Chromium: the same figures in pictures, tables, JSON and text."""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -247,3 +248,11 @@ def test_the_device_over_time_is_tracks_and_the_same_tables(page):
 def test_without_samples_the_page_has_no_tracks(page):
     page.open()
     assert page.js('return document.getElementById("timeline-section")') is None
+
+
+def test_names_in_little_room_are_those_of_the_terminal(page):
+    lines = (pathlib.Path(__file__).parents[1] / 'data/short_names.txt').read_text(encoding='utf-8').splitlines()
+    cases = [line.split('\t') for line in lines if not line.startswith('#')]
+    assert len(cases) > 50
+    short = page.open().js('return arguments[0].map(([width, name]) => shortenName(name, Number(width)))', cases)
+    assert short == [case[2] for case in cases]

@@ -71,6 +71,7 @@ ALLOWED = {
     "record/loader/program.c": (2, "a path, and bytes of the program"),
     "report/page/page_template.c": (2, "marks of the page's template"),
     "report/core/table_csv.c": (1, "characters that CSV wants quoted"),
+    "report/terminal/names.c": (6, "the program's names"),
     "report/terminal/write.c": (2, "where lines and first sentences end: punctuation, not words"),
     "result/number.c": (1, "the locale's decimal point"),
 }

@@ -22,6 +22,7 @@
 #include "sample/sample.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,6 +394,15 @@ static int count_one_run(struct hotspots *h, struct tare_error *error)
 	return find_ceilings(h, error) < 0 ? TARE_EXIT_RECORD : report(h, error);
 }
 
+// Graphs have names of their own.
+static bool is_matched(const struct tare_counted_run *run, const char *pattern)
+{
+	for (size_t i = 0; i < run->kernel_count; i++)
+		if (fnmatch(pattern, run->kernels[i].name, 0) == 0)
+			return true;
+	return false;
+}
+
 static int work(struct hotspots *h, struct tare_error *error)
 {
 	struct tare_collect_options options = {
@@ -405,10 +415,11 @@ static int work(struct hotspots *h, struct tare_error *error)
 	};
 	int status;
 
-	if (options.pattern && tare_kernel_pattern_check(options.pattern, h->recorded, error))
-		return TARE_EXIT_RECORD;
 	if (tare_collection_choose(h->recorded, &h->analysis.tables, &options, &h->collection,
 	                           error) < 0)
+		return TARE_EXIT_RECORD;
+	if (options.pattern && !is_matched(&h->collection.run, options.pattern) &&
+	    tare_kernel_pattern_check(options.pattern, h->recorded, error) != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	load_samples(h);
 	if (h->own->one_run)

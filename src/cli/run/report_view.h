@@ -22,7 +22,7 @@ int tare_report_view_parse(const struct tare_settings *settings,
                            const struct tare_recording *recording, struct tare_view *view,
                            struct tare_run_span **spans, struct tare_error *error);
 
-// Whether a shell pattern matches a kernel of the recording: TARE_EXIT_OK, or TARE_EXIT_USAGE with a
-// sentence that names those that are there.
+// Whether a shell pattern matches a kernel of the recording: TARE_EXIT_OK, or TARE_EXIT_USAGE with
+// a sentence that names those that are there.
 int tare_kernel_pattern_check(const char *pattern, const struct tare_recording *recording,
                               struct tare_error *error);

@@ -264,15 +264,22 @@ static bool bar(const struct tare_cell_text *cell)
 	return true;
 }
 
-// Names of many bounds would leave no room for the kernels'.
+// Names of many bounds would leave no room for the kernels', nor does what pipes' names begin with
+// on a narrow terminal.
 static bool bound(const struct tare_cell_text *cell)
 {
 	const struct tare_hotspot_row *row = cell->row;
-	bool many = __builtin_popcount(row->of.verdict.possible) > 2;
+	const struct tare_kernel_verdict *of = &row->of.verdict;
+	bool many = __builtin_popcount(of->possible) > 2;
+	bool pipes = row->bar < BAR && of->bound == TARE_KERNEL_BOUND_COMPUTE &&
+	             tare_kernel_verdict_decided(of);
 
 	if (many)
 		snprintf(cell->text, cell->size, "not decided");
-	return many;
+	else if (pipes)
+		snprintf(cell->text, cell->size, "%s",
+		         tare_hotspot_bound_words(&row->of, row->words) + strlen("compute: "));
+	return many || pipes;
 }
 
 static bool at_least(const struct tare_cell_text *cell)

@@ -13,7 +13,10 @@
 static void write_table(struct tare_text *text, const struct tare_hotspots *hotspots)
 {
 	tare_table_text(text, &tare_hotspots_table, hotspots,
-	                &(struct tare_table_part){ .on = TARE_HOTSPOTS_COUNTED, .flush = true });
+	                &(struct tare_table_part){ .on = TARE_HOTSPOTS_COUNTED,
+	                                           .most = TARE_HOTSPOTS_MOST_ROWS,
+	                                           .flush = true });
+	tare_hotspots_more(text, hotspots->run);
 	tare_text_paragraph(text, TARE_STYLE_FAINT, "", 0,
 	                    "Time of the cores: %s issuing, %s stalled, . without work. A bound "
 	                    "with ? is not decided: the figures' errors allow each of those named, "
@@ -130,7 +133,10 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 	struct tare_hotspots hotspots;
 
 	text.failed = tare_hotspots_make(run, options, &hotspots) < 0;
-	if (run->device.no_counters)
+	if (!run->kernel_count && run->device.name)
+		tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2,
+		                    "Nothing to count: the program launched no kernel.");
+	else if (run->device.no_counters)
 		tare_text_paragraph(&text, TARE_STYLE_WARNING, "", 2, "n/a: no counters here: %s",
 		                    run->device.no_counters);
 	if (run->samples && !text.failed)
@@ -139,7 +145,7 @@ int tare_report_hotspots_text(const struct tare_counted_run *run, size_t shown,
 		tare_hotspot_times_table(&text, &hotspots);
 	if (run->by_instructions && !text.failed)
 		write_uncounted(&text, run);
-	if (!run->device.no_counters && !text.failed)
+	if (!run->device.no_counters && run->kernel_count && !text.failed)
 		write_all(&text, run, &hotspots, shown);
 	tare_hotspots_free(&hotspots);
 	return text.failed ? tare_fail(error, ENOMEM, "no memory left") : 0;

@@ -8,6 +8,9 @@ struct tare_device_samples;
 struct tare_hotspots;
 // The device over time: a row a counter.
 void tare_device_samples_text(struct tare_text *text, const struct tare_device_samples *samples);
+// Kernels that a table shows, from the longest on, and a sentence on those beyond.
+enum { TARE_HOTSPOTS_MOST_ROWS = 40 };
+void tare_hotspots_more(struct tare_text *text, const struct tare_counted_run *run);
 // Of a run without counters a row a kernel: its recorded time, and what its instructions ask for
 // where they were counted.
 void tare_hotspot_times_table(struct tare_text *text, const struct tare_hotspots *hotspots);

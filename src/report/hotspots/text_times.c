@@ -4,6 +4,21 @@
 #include "report/hotspots/tables.h"
 #include "report/hotspots/text.h"
 
+void tare_hotspots_more(struct tare_text *text, const struct tare_counted_run *run)
+{
+	double share = 0;
+	char words[HOTSPOT_TEXT];
+
+	for (size_t i = TARE_HOTSPOTS_MOST_ROWS; i < run->kernel_count; i++)
+		share += run->kernels[i].share;
+	if (run->kernel_count > TARE_HOTSPOTS_MOST_ROWS)
+		tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
+		                    "%zu more kernels took %s of the kernels' time: --json FILE "
+		                    "has them.",
+		                    run->kernel_count - TARE_HOTSPOTS_MOST_ROWS,
+		                    tare_hotspot_percent(100 * share, words));
+}
+
 void tare_hotspot_times_table(struct tare_text *text, const struct tare_hotspots *hotspots)
 {
 	bool asked = hotspots->run->by_instructions;
@@ -11,7 +26,9 @@ void tare_hotspot_times_table(struct tare_text *text, const struct tare_hotspots
 	tare_table_text(text, &tare_hotspots_table, hotspots,
 	                &(struct tare_table_part){ .on = TARE_HOTSPOTS_TIMES |
 	                                                 (asked ? TARE_HOTSPOTS_ASKED : 0),
+	                                           .most = TARE_HOTSPOTS_MOST_ROWS,
 	                                           .flush = true });
+	tare_hotspots_more(text, hotspots->run);
 	if (!asked)
 		return;
 	tare_text_paragraph(

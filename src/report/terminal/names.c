@@ -196,10 +196,10 @@ static const char *cut_end(const char *text, size_t columns, char *buffer, size_
 	return buffer;
 }
 
-// The last third of what is left is the text's end.
+// The last third of what is left is the text's end, unless that is next to nothing.
 static const char *cut_middle(const char *text, size_t columns, char *buffer, size_t size)
 {
-	size_t width = tare_text_width(text), tail = (columns - 1) / 3;
+	size_t width = tare_text_width(text), tail = columns < 8 ? 0 : (columns - 1) / 3;
 
 	if (width <= columns)
 		return cut_end(text, columns, buffer, size);

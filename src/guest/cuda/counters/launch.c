@@ -37,6 +37,7 @@ static struct counted_launch {
 static _Atomic(struct guest_thread *) owner; // whose launch it is; NULL: there is none
 // Turns of kernels that were passed over while graphs were counted.
 static uint32_t left_meanwhile;
+static uint64_t code_at; // which launch was counted by code in it; 0: none yet
 enum { MOST_LEFT = 1000, MOST_CHANGES = 8 };
 
 static int64_t now_ns(void)
@@ -207,8 +208,29 @@ static bool waits_for_graphs(const struct counters_session *session,
 	                                           counters_may_wait(&plan, kernel, groups, index));
 }
 
+// Of which of the metrics' groups a group of the arrangement is; that of everything has the
+// first's.
+static uint32_t fixed_group_of(const struct counters_session *session, uint32_t group)
+{
+	const struct counters_group *of = &session->arrangement.groups[group];
+
+	return of->count ? counters_metrics[of->metrics[0]].group : 0;
+}
+
+// What CUPTI puts into a kernel to count its instructions goes through L2. A launch right behind it
+// finds less there than it would, so what it moves is counted of a later one of the same part.
+enum { BEHIND_CODE = 3 };
+static bool is_behind_code(const struct counters_session *session,
+                           const struct counters_kernel *kernel, uint64_t index, uint64_t number,
+                           uint32_t group)
+{
+	return code_at && number <= code_at + BEHIND_CODE &&
+	       fixed_group_of(session, group) != COUNTERS_GROUP_OF_CODE &&
+	       !counters_is_last(&plan, kernel, session->arrangement.count, index);
+}
+
 static bool is_turn(const struct counters_session *session, const struct counters_kernel *kernel,
-                    uint64_t index, uint32_t *group)
+                    uint64_t index, uint64_t number, uint32_t *group)
 {
 	uint32_t groups = session->arrangement.count;
 	bool of_graphs = counters_session_is_of_graphs(session);
@@ -217,6 +239,8 @@ static bool is_turn(const struct counters_session *session, const struct counter
 		       counters_is_graphs_turn(&plan, kernel, groups, index,
 		                               of_graphs ? session->group : 0, group);
 	if (!counters_is_turn(&plan, kernel, groups, index, of_graphs ? 0 : session->group, group))
+		return false;
+	if (is_behind_code(session, kernel, index, number, *group))
 		return false;
 	if (!waits_for_graphs(session, kernel, index, of_graphs))
 		return true;
@@ -272,7 +296,7 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 		write_prepared(thread, session);
 	if (session && session->result != ABI_CUPTI_SUCCESS)
 		atomic_store(&given_up, true);
-	if (!session || !session->ready || !is_turn(session, kernel, index, &group)) {
+	if (!session || !session->ready || !is_turn(session, kernel, index, number, &group)) {
 		release();
 		return;
 	}
@@ -288,6 +312,8 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 	// One that fails takes its turn, too: none is tried for ever.
 	atomic_fetch_add(&kernel->taken, 1);
 	start(thread, told, function, stream);
+	if (fixed_group_of(session, group) == COUNTERS_GROUP_OF_CODE && !graph)
+		code_at = number;
 	atomic_store(&owner, thread);
 	if (now.group < COUNTERS_MOST_GROUPS)
 		kernel->of_group[now.group]++;

@@ -271,6 +271,34 @@ static void what_cannot_be_is_said(void **state)
 	free(text);
 }
 
+static void a_program_of_many_kernels_or_none_is_told_in_few_lines(void **state)
+{
+	struct tare_counted_kernel kernels[MADE_KERNELS], *many = calloc(1000, sizeof *many);
+	struct tare_counted_run run = made_run(kernels);
+	char *text, *end;
+	size_t lines = 0;
+
+	(void)state;
+	assert_non_null(many);
+	for (size_t i = 0; i < 1000; i++) {
+		many[i] = kernels[MADE_COPY];
+		many[i].share = 0.001;
+	}
+	run.kernels = many;
+	run.kernel_count = 1000;
+	text = written(&run, 0, 80, false);
+	for (end = text; (end = strchr(end, '\n')); end++)
+		lines++;
+	assert_true(lines < 60);
+	assert_non_null(strstr(text, "960 more kernels took 96 % of the kernels' time"));
+	free(text);
+	run.kernel_count = 0;
+	text = written(&run, 0, 80, false);
+	assert_string_equal(text, "Nothing to count: the program launched no kernel.\n");
+	free(text);
+	free(many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +309,7 @@ int main(void)
 		cmocka_unit_test(what_the_cores_did_is_a_sentence),
 		cmocka_unit_test(what_was_not_counted_is_named_with_its_reason),
 		cmocka_unit_test(traffic_of_other_ways_is_said_of_what_may_be_latency),
+		cmocka_unit_test(a_program_of_many_kernels_or_none_is_told_in_few_lines),
 		cmocka_unit_test(what_cannot_be_is_said),
 	};
 

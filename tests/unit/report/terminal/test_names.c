@@ -83,7 +83,7 @@ static void any_text_fits(void **state)
 	memset(name, '<', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	assert_string_equal(tare_name_shorten(name, 4, short_name, sizeof short_name), "<<<…");
-	assert_string_equal(tare_name_shorten("long_name", 0, short_name, 4), "lo");
+	assert_string_equal(tare_name_shorten("long_name", 0, short_name, 4), "lon");
 }
 
 int main(void)
