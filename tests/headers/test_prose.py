@@ -22,6 +22,7 @@ ALLOWED = {
     "backend/opencl/module.c": (1, "the driver's versions"),
     "backend/spirv_parameter.c": (3, "types in SPIR-V"),
     "base/units.c": (1, "what the user typed"),
+    "blocks/gains/source.c": (3, "the program's source, in OpenCL C"),
     "blocks/intel/ze_info.c": (1, "mnemonics of assembly"),
     "blocks/compile.c": (1, "the driver's version"),
     "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),

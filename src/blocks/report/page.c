@@ -6,6 +6,7 @@
 #include "blocks/report/tables.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
+#include "report/core/figures.h"
 #include "report/core/table_text.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ static void fill_parts(const struct tare_blocks_tally *tally, struct part parts[
 
 static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 {
+	char percent[RUN_TEXT];
 	uint64_t all = tare_blocks_instructions(tally);
 	struct part parts[PARTS];
 
@@ -102,9 +104,12 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 			        share(parts[i].count, all));
 	fputs("</div>\n<div class=\"key\">", file);
 	for (int i = 0; i < PARTS; i++)
-		if (parts[i].count)
-			fprintf(file, "<span><i style=\"background:%s\"></i>%s %.1f %%</span>",
-			        parts[i].colour, parts[i].name, share(parts[i].count, all));
+		if (parts[i].count) {
+			fprintf(file, "<span><i style=\"background:%s\"></i>%s ", parts[i].colour,
+			        parts[i].name);
+			text(tare_report_percent(share(parts[i].count, all) / 100, percent), file);
+			fputs("</span>", file);
+		}
 	fputs("</div>\n", file);
 }
 
@@ -168,6 +173,7 @@ static uint64_t cost_of(const struct tare_blocks_build *build, const struct tare
 
 static int write_source(const struct tare_blocks_kernel *kernel, FILE *file)
 {
+	char percent[RUN_TEXT];
 	const struct tare_blocks_build *build = kernel->build;
 	const char *at = build->language == BLOCKS_OPENCL_C ? build->text : NULL;
 	uint64_t all = tare_blocks_instructions(&kernel->tally);
@@ -183,12 +189,14 @@ static int write_source(const struct tare_blocks_kernel *kernel, FILE *file)
 	for (uint32_t number = 1; *at; number++) {
 		size_t length = strcspn(at, "\n");
 		double part = share(cost_of(build, lines, count, number), all);
-		if (part > 0)
+		if (part > 0) {
 			fprintf(file,
 			        "<span style=\"background:rgba(194,87,26,%.2f)\"><span "
-			        "class=\"n\">%" PRIu32 "</span><span class=\"s\">%.1f %%</span>",
-			        part < 90 ? 0.05 + part / 120 : 0.8, number, part);
-		else
+			        "class=\"n\">%" PRIu32 "</span><span class=\"s\">",
+			        part < 90 ? 0.05 + part / 120 : 0.8, number);
+			text(tare_report_percent(part / 100, percent), file);
+			fputs("</span>", file);
+		} else
 			fprintf(file,
 			        "<span><span class=\"n\">%" PRIu32
 			        "</span><span class=\"s\"></span>",
@@ -204,16 +212,17 @@ static int write_source(const struct tare_blocks_kernel *kernel, FILE *file)
 
 // ---- a kernel, and the page
 
-static int write_counted(const struct tare_blocks_kernel *kernel, FILE *file)
+static int write_counted(const struct tare_blocks_document *document,
+                         const struct tare_blocks_kernel *kernel, FILE *file)
 {
 	struct tare_blocks_told told;
-	int status = tare_blocks_told_make(kernel, &told);
+	char launches[RUN_TEXT], items[RUN_TEXT], instructions[RUN_TEXT];
+	int status = tare_blocks_told_make(kernel, document->gains, &told);
 
-	fprintf(file,
-	        "<p>%" PRIu64 " launch%s, %" PRIu64 " work-items, %" PRIu64
-	        " instructions of SPIR-V; ",
-	        kernel->counted, kernel->counted == 1 ? "" : "es", kernel->work_items,
-	        tare_blocks_instructions(&kernel->tally));
+	fprintf(file, "<p>%s launch%s, %s work-item%s, %s instructions of SPIR-V; ",
+	        tare_report_count(kernel->counted, launches), kernel->counted == 1 ? "" : "es",
+	        tare_report_count(kernel->work_items, items), kernel->work_items == 1 ? "" : "s",
+	        tare_report_count(tare_blocks_instructions(&kernel->tally), instructions));
 	text(kernel->build->level, file);
 	fputs(tare_blocks_is_whole(kernel) || kernel->counted < kernel->launches
 	          ? ".</p>\n"
@@ -256,7 +265,8 @@ static void write_options(const struct tare_blocks_trials *trials, FILE *file)
 	free(lines);
 }
 
-static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
+static int write_kernel(const struct tare_blocks_document *document,
+                        const struct tare_blocks_kernel *kernel, FILE *file)
 {
 	char why[600];
 	int status = 0;
@@ -267,7 +277,7 @@ static int write_kernel(const struct tare_blocks_kernel *kernel, FILE *file)
 	text(kernel->name, file);
 	fputs("</h2>\n", file);
 	if (kernel->counted && kernel->executions && kernel->work_items)
-		status = write_counted(kernel, file);
+		status = write_counted(document, kernel, file);
 	if (kernel->counted == kernel->launches)
 		return status;
 	tare_blocks_why(kernel, why, sizeof why);
@@ -300,7 +310,7 @@ int tare_blocks_page(const struct tare_blocks_document *document, FILE *file)
 		        "SPIR-V, after the compiler's optimisation that knows no device.</p>\n",
 		        counted, launches);
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
-		status = write_kernel(&profile->kernels[i], file);
+		status = write_kernel(document, &profile->kernels[i], file);
 	write_options(document->trials, file);
 	if (status == 0 && document->samples->used)
 		status = tare_pc_samples_page(document->samples, file);

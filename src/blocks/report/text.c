@@ -6,7 +6,9 @@
 #include "blocks/report/tables.h"
 #include "blocks/report/times.h"
 #include "blocks/report/told.h"
+#include "blocks/report/wrap.h"
 #include "blocks/report/write.h"
+#include "report/core/figures.h"
 #include "report/core/table_text.h"
 
 #include <errno.h>
@@ -14,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 8, LINES = 8, LOOPS = 6, SOURCE_COLUMNS = 44 };
+enum { BLOCKS = 8, LINES = 8, LOOPS = 6, SOURCE_COLUMNS = 42 };
 
 #define NUMBER 32
 
-static double share(uint64_t part, uint64_t whole)
+static const char *share(uint64_t part, uint64_t whole, char buffer[RUN_TEXT])
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	return tare_report_percent(whole ? (double)part / (double)whole : 0, buffer);
 }
 
 static const char *plural(uint64_t number)
@@ -45,7 +47,6 @@ static void write_head(const struct tare_blocks_document *document, FILE *file)
 	    room[TARE_UNIT_TEXT];
 	uint64_t counted, launches;
 
-	write_program(document, file);
 	tare_blocks_coverage(profile, &counted, &launches);
 	fprintf(file, "  %s of %s launch%s counted, exactly, by work-items\n",
 	        tare_format_grouped(counted, a), tare_format_grouped(launches, b),
@@ -81,6 +82,7 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 static void write_mix(const char *lead, const struct tare_blocks_tally *tally, FILE *file)
 {
 	uint64_t all = tare_blocks_instructions(tally), loads = 0, stores = 0;
+	char percent[RUN_TEXT];
 	bool first = true;
 
 	fprintf(file, "  %s: ", lead);
@@ -94,11 +96,11 @@ static void write_mix(const char *lead, const struct tare_blocks_tally *tally, F
 		                                         : stores;
 		if (!part)
 			continue;
-		fprintf(file, "%s%s %.1f %%", first ? "" : ", ",
+		fprintf(file, "%s%s %s", first ? "" : ", ",
 		        i < TARE_BLOCKS_KINDS    ? tare_blocks_kind_name((enum tare_blocks_kind)i)
 		        : i == TARE_BLOCKS_KINDS ? "load"
 		                                 : "store",
-		        share(part, all));
+		        share(part, all, percent));
 		first = false;
 	}
 	fputc('\n', file);
@@ -195,15 +197,15 @@ static bool write_line(const struct tare_blocks_kernel *kernel, const struct tar
 {
 	const struct tare_blocks_build *build = kernel->build;
 	uint64_t instructions = tare_blocks_instructions(&line->tally);
-	char number[NUMBER], place[NUMBER] = "-", text[400];
+	char number[NUMBER], place[NUMBER] = "-", text[400], percent[RUN_TEXT];
 	enum tare_blocks_source_from from =
 	    tare_blocks_source_line(build, line->file, line->line, text, sizeof text);
 	bool cut = strlen(text) > SOURCE_COLUMNS;
 
 	if (line->line)
 		snprintf(place, sizeof place, "%" PRIu32, line->line);
-	fprintf(file, "  %5s %17s %5.1f %%  ", place, tare_format_grouped(instructions, number),
-	        share(instructions, tare_blocks_instructions(&kernel->tally)));
+	fprintf(file, "  %5s %17s %7s  ", place, tare_format_grouped(instructions, number),
+	        share(instructions, tare_blocks_instructions(&kernel->tally), percent));
 	if (from == TARE_BLOCKS_SOURCE_NONE)
 		fprintf(file, "%s\n",
 		        line->line ? tare_blocks_file_name(&build->module, line->file)
@@ -360,7 +362,7 @@ static int write_counted(const struct tare_blocks_document *document,
 	fputc('\n', file);
 	status = status ?: write_lines(kernel, verbose, file);
 	struct tare_blocks_told told;
-	int made = tare_blocks_told_make(kernel, &told);
+	int made = tare_blocks_told_make(kernel, document->gains, &told);
 	if (status == 0)
 		status = made;
 	status = status ?: write_loops(kernel, &told.sampled, verbose, file);
@@ -375,7 +377,7 @@ static int write_counted(const struct tare_blocks_document *document,
 static void write_isa(const struct tare_blocks_static *of, FILE *file)
 {
 	uint64_t all = 0;
-	char number[NUMBER];
+	char number[NUMBER], percent[RUN_TEXT];
 	const char *before = ": ";
 
 	if (!of->has_mix)
@@ -391,8 +393,8 @@ static void write_isa(const struct tare_blocks_static *of, FILE *file)
 	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
 		if (!of->mix[i])
 			continue;
-		fprintf(file, "%s%s %.1f %%", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
-		        share(of->mix[i], all));
+		fprintf(file, "%s%s %s", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
+		        share(of->mix[i], all, percent));
 		before = ", ";
 	}
 	fputc('\n', file);
@@ -475,12 +477,13 @@ static void write_foot(const struct tare_blocks_document *document, FILE *file)
 	if (!counted)
 		return;
 	fputs("\nInstructions are those of SPIR-V, after the compiler's optimisation that knows no "
-	      "device; what a\ndevice executes for one may be none or several. Executions are "
+	      "device; what a device executes for one may be none or several. Executions are "
 	      "counted for each work-item.\n",
 	      file);
 }
 
-int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file)
+// Of kernels that are counted.
+static int write_kernels(const struct tare_blocks_document *document, bool verbose, FILE *file)
 {
 	const struct tare_blocks_profile *profile = document->profile;
 	uint64_t counted, launches;
@@ -490,12 +493,26 @@ int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, 
 	if (launches) {
 		write_head(document, file);
 		write_missing(document, file);
-	} else {
-		write_program(document, file);
 	}
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		status = write_kernel(document, &profile->kernels[i], verbose, file);
 	write_foot(document, file);
+	return status;
+}
+
+int tare_blocks_text(const struct tare_blocks_document *document, bool verbose, FILE *file)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *kernels = open_memstream(&text, &length);
+	int status = kernels ? write_kernels(document, verbose, kernels) : -ENOMEM;
+
+	if (kernels && fclose(kernels) != 0)
+		status = -ENOMEM;
+	write_program(document, file);
+	if (text)
+		tare_blocks_wrap(text, file);
+	free(text);
 	if (document->trials->set_count)
 		tare_blocks_options_text(document->trials, verbose, file);
 	if (status == 0 && document->samples->used)
