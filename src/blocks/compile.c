@@ -74,16 +74,20 @@ static unsigned llvm_of(const char *platform)
 	return at ? (unsigned)strtoul(at + strlen("LLVM "), NULL, 10) : 0;
 }
 
-static int translate(const struct work *work, const char *from, const char *to, bool back,
-                     struct tare_error *error)
+static int translate_in(const char *folder, const struct tare_blocks_build *build, const char *from,
+                        const char *to, bool back, struct tare_error *error)
 {
 	char said[PATH_MAX];
-	const char *arguments[] = {
-		work->tools.translator, from, "-o", to, back ? "-r" : NULL, NULL
-	};
+	const char *arguments[] = { build->translator, from, "-o", to, back ? "-r" : NULL, NULL };
 
-	path_of(work->folder, work->build->hash, ".said", said);
+	path_of(folder, build->hash, ".said", said);
 	return tare_blocks_tool_run(arguments, said, error);
+}
+
+static int translate(const struct work *work, const char *from, const char *to,
+                     struct tare_error *error)
+{
+	return translate_in(work->folder, work->build, from, to, false, error);
 }
 
 enum wanted { OPTIMISED, OPTIMISED_WITH_LOOPS, TEXT };
@@ -166,7 +170,7 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 	status = status ?: lower(work, said, less, true, error);
 	status = status ?: tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
 	status = status ?: lower(work, legal, bitcode, false, error);
-	status = status ?: translate(work, bitcode, spirv, false, error);
+	status = status ?: translate(work, bitcode, spirv, error);
 	snprintf(work->build->level, sizeof work->build->level,
 	         "-O1 (at -O2 it is not translated)");
 	return status;
@@ -182,11 +186,11 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 
 	path_of(work->folder, work->build->hash, ".bc", bitcode);
 	int status = compile_to(work, OPTIMISED, bitcode, &optimised, error);
-	status = status ?: translate(work, bitcode, spirv, false, error);
+	status = status ?: translate(work, bitcode, spirv, error);
 	if (status == 0 || !optimised)
 		return status;
 	int less = compile_to(work, OPTIMISED_WITH_LOOPS, bitcode, &optimised, &again);
-	less = less ?: translate(work, bitcode, spirv, false, &again);
+	less = less ?: translate(work, bitcode, spirv, &again);
 	if (less < 0 && (less = compile_less(work, spirv, &least)) == 0)
 		again = least;
 	*error = again;
@@ -195,54 +199,74 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 
 // ---- a module
 
-static int write_module(const struct work *work, const struct tare_blocks_instrumented *made,
-                        const void *bitcode, size_t bitcode_bytes, struct tare_error *error)
+int tare_blocks_module_write(const char *folder, const struct tare_blocks_build *build,
+                             struct blocks_module *head, const void *spirv, size_t bytes,
+                             struct tare_error *error)
 {
-	char path[PATH_MAX];
-	struct blocks_module head = { .magic = BLOCKS_MAGIC,
-		                      .rows = made->rows,
-		                      .row_counters = made->row_counters,
-		                      .sample_items = made->layout.items,
-		                      .sample_words = made->layout.words,
-		                      .spirv_bytes = made->bytes,
-		                      .bitcode_bytes = bitcode_bytes };
-	const void *parts[] = { &head, made->data, bitcode };
-	size_t bytes[] = { sizeof head, made->bytes, bitcode_bytes };
+	char path[PATH_MAX], from[PATH_MAX], bitcode[PATH_MAX];
+	const void *parts[] = { spirv, NULL, NULL };
+	size_t sizes[] = { bytes, 0, 0 };
+	// Level Zero's drivers take SPIR-V.
+	bool translates = build->translator[0] && build->api == BLOCKS_OPENCL;
 
-	tare_blocks_driver_options(work->options, head.options, sizeof head.options);
-	path_of(work->folder, work->build->hash, BLOCKS_MODULE_SUFFIX, path);
-	int status = write_file(path, parts, bytes, 3);
+	path_of(folder, build->hash, ".made.spv", from);
+	path_of(folder, build->hash, ".made.bc", bitcode);
+	path_of(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
+	int status = write_file(from, parts, sizes, 1);
+	if (status < 0)
+		return tare_fail(error, -status, "%.200s cannot be written", from);
+	if (translates) {
+		status = translate_in(folder, build, from, bitcode, true, error);
+		parts[2] = status == 0 ? read_file(bitcode, &sizes[2]) : NULL;
+	}
+	if (status < 0)
+		return status;
+	head->magic = BLOCKS_MAGIC;
+	head->spirv_bytes = sizes[1] = bytes;
+	head->bitcode_bytes = sizes[2];
+	snprintf(head->options, sizeof head->options, "%s", build->driver_options);
+	parts[0] = head;
+	sizes[0] = sizeof *head;
+	parts[1] = spirv;
+	status = write_file(path, parts, sizes, 3);
+	free((void *)(uintptr_t)parts[2]);
 	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
 }
 
-// The instrumented module as SPIR-V and, where a translator is there, as bitcode: drivers that take
-// no SPIR-V need that.
-static int make_module(struct work *work, bool translates, struct tare_error *error)
+int tare_blocks_source_write(const char *folder, const struct tare_blocks_build *build,
+                             struct blocks_module *head, const char *source, const char *options,
+                             struct tare_error *error)
+{
+	char path[PATH_MAX];
+	const void *parts[] = { head, source, options };
+	size_t sizes[] = { sizeof *head, strlen(source) + 1, strlen(options) + 1 };
+
+	head->magic = BLOCKS_MAGIC;
+	head->source_bytes = sizes[1];
+	head->source_options_bytes = sizes[2];
+	path_of(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
+	int status = write_file(path, parts, sizes, 3);
+	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
+}
+
+static int make_module(struct work *work, struct tare_error *error)
 {
 	struct tare_blocks_instrumented made;
-	char spirv[PATH_MAX], bitcode[PATH_MAX];
-	size_t bitcode_bytes = 0;
-	void *back = NULL;
 	int status = tare_blocks_instrument(&work->build->module, &work->build->plan, &made, error);
 
 	if (status < 0)
 		return status;
-	path_of(work->folder, work->build->hash, ".counting.spv", spirv);
-	path_of(work->folder, work->build->hash, ".counting.bc", bitcode);
-	const void *parts[] = { made.data };
-	size_t bytes[] = { made.bytes };
-	status = write_file(spirv, parts, bytes, 1);
-	if (status == 0 && translates)
-		status = translate(work, spirv, bitcode, true, error);
-	if (status == 0 && translates)
-		back = read_file(bitcode, &bitcode_bytes);
-	status = status ?: write_module(work, &made, back, bitcode_bytes, error);
+	struct blocks_module head = { .rows = made.rows,
+		                      .row_counters = made.row_counters,
+		                      .sample_items = made.layout.items,
+		                      .sample_words = made.layout.words };
+	status = tare_blocks_module_write(work->folder, work->build, &head, made.data, made.bytes,
+	                                  error);
 	work->build->counter_bytes =
 	    ((uint64_t)made.rows * made.row_counters + TARE_BLOCKS_SAMPLE_HEAD +
 	     (uint64_t)made.layout.items * made.layout.words) *
 	    8;
 	work->build->made = status == 0;
-	free(back);
 	free(made.data);
 	return status;
 }
@@ -253,8 +277,13 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	size_t bytes = text_bytes;
 	bool own = work->build->language == BLOCKS_OPENCL_C;
 	int status = tare_blocks_tools_find(llvm_of(work->platform), &work->tools, error);
-	bool tools = status == 0;
 
+	work->build->api = (enum blocks_api)work->head->api;
+	tare_blocks_driver_options(work->options, work->build->driver_options,
+	                           sizeof work->build->driver_options);
+	if (status == 0)
+		snprintf(work->build->translator, sizeof work->build->translator, "%s",
+		         work->tools.translator);
 	// SPIR-V of the program's own needs no compiler where the driver takes SPIR-V.
 	if (status < 0 && own)
 		return status;
@@ -271,9 +300,7 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	free(data);
 	status = status ?: tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
 	work->build->plan.samples = work->samples;
-	// Level Zero's drivers take SPIR-V.
-	return status < 0 ? status
-	                  : make_module(work, tools && work->head->api == BLOCKS_OPENCL, error);
+	return status ?: make_module(work, error);
 }
 
 // ---- a build
@@ -327,7 +354,9 @@ static void make_build(const struct how *how, struct tare_blocks_build *build, c
 		work.platform = platform;
 		work.text = build->text;
 		snprintf(build->options, sizeof build->options, "%s", options);
+		build->all_options = options;
 		make(&work, (size_t)head.text_bytes, &build->why);
+		options = NULL;
 	} else {
 		tare_fail(&build->why, ENOMEM, "out of memory");
 	}
@@ -410,6 +439,7 @@ void tare_blocks_builds_free(struct tare_blocks_builds *builds)
 		tare_blocks_module_free(&builds->at[i].module);
 		tare_blocks_plan_free(&builds->at[i].plan);
 		free(builds->at[i].text);
+		free(builds->at[i].all_options);
 	}
 	free(builds->at);
 	*builds = (struct tare_blocks_builds){ .count = 0 };

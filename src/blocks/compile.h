@@ -15,8 +15,12 @@ struct tare_blocks_build {
 	struct tare_blocks_module module; // before it was instrumented
 	struct tare_blocks_plan plan;     // which of its blocks have counters
 	char *text;                       // OpenCL C; "" for SPIR-V
+	char *all_options;                // the program's own, whole
 	char source[64];                  // its file in the folder, as lines name it
 	uint64_t counter_bytes;           // of one kernel
+	enum blocks_api api;
+	char driver_options[256]; // with which a module is built again
+	char translator[256];     // makes bitcode of SPIR-V, for drivers that take none; "": none
 };
 
 struct tare_blocks_builds {
@@ -34,4 +38,13 @@ int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_bui
 // that are there.
 int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,
                                     struct tare_error *error);
+// Writes a module for the layer into a folder: SPIR-V and, where there is a translator, bitcode.
+// The rest of what it is stands in *head. 0 or a negative errno with a sentence.
+int tare_blocks_module_write(const char *folder, const struct tare_blocks_build *build,
+                             struct blocks_module *head, const void *spirv, size_t bytes,
+                             struct tare_error *error);
+// The same of OpenCL C, to be built with these options.
+int tare_blocks_source_write(const char *folder, const struct tare_blocks_build *build,
+                             struct blocks_module *head, const char *source, const char *options,
+                             struct tare_error *error);
 void tare_blocks_builds_free(struct tare_blocks_builds *builds);

@@ -92,6 +92,17 @@ static int by_number(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
+// Stretches without a gap of what is accessed there. Sorts the addresses.
+static uint32_t stretches_of(uint64_t *addresses, uint32_t count, uint32_t bytes)
+{
+	uint32_t stretches = 0;
+
+	qsort(addresses, count, sizeof *addresses, by_number);
+	for (uint32_t i = 0; i < count; i++)
+		stretches += i == 0 || addresses[i] > addresses[i - 1] + bytes;
+	return stretches;
+}
+
 // Lines that so many accesses of `bytes` each touch.
 static uint32_t lines_of(const uint64_t *addresses, uint32_t count, uint32_t bytes)
 {
@@ -129,6 +140,8 @@ static void add_access(struct reading *reading, struct tare_blocks_access *acces
 	if (used < 2)
 		return;
 	access->sub_groups++;
+	access->bytes += (uint64_t)used * access->site.bytes;
+	access->stretches += stretches_of(addresses, used, access->site.bytes);
 	access->lines += lines_of(addresses, used, access->site.bytes);
 	access->fewest += ((uint64_t)used * access->site.bytes + TARE_BLOCKS_LINE_BYTES - 1) /
 	                  TARE_BLOCKS_LINE_BYTES;
@@ -229,6 +242,12 @@ int tare_blocks_sampled_make(const struct tare_blocks_kernel *kernel,
 	free(reading.values);
 	free(reading.counts);
 	return well ? 0 : -ENOMEM;
+}
+
+bool tare_blocks_is_scattered(const struct tare_blocks_access *access)
+{
+	return access->stretches > access->sub_groups && access->lines >= 2 * access->fewest &&
+	       access->bytes < access->stretches * (TARE_BLOCKS_LINE_BYTES / 2);
 }
 
 void tare_blocks_sampled_free(struct tare_blocks_sampled *sampled)

@@ -19,6 +19,8 @@ struct tare_blocks_access {
 	// Sub-groups whose lanes all executed it equally often: then their last addresses are of
 	// one pass. How many lines they touched, and how many so many bytes take at least.
 	uint64_t sub_groups, lines, fewest;
+	uint64_t bytes,
+	    stretches; // that lanes accessed, and stretches without a gap that these are
 };
 
 // Turns of a loop by one work-item.
@@ -39,4 +41,7 @@ struct tare_blocks_sampled {
 // 0, or -ENOMEM. To free in either case.
 int tare_blocks_sampled_make(const struct tare_blocks_kernel *kernel,
                              struct tare_blocks_sampled *sampled);
+// Whether an access touches lines that it would not need if its lanes' addresses lay together:
+// twice as many, and not only since its stretches begin and end within lines.
+bool tare_blocks_is_scattered(const struct tare_blocks_access *access);
 void tare_blocks_sampled_free(struct tare_blocks_sampled *sampled);

@@ -117,6 +117,20 @@ static int add_counters(const struct counts *counts, const struct blocks_kernel 
 	return 0;
 }
 
+// What the arguments of a process's launches were.
+static void add_arguments(const struct blocks_kernel *row, struct tare_blocks_kernel *kernel)
+{
+	for (uint32_t i = 0; i < BLOCKS_ARGUMENTS; i++) {
+		const struct blocks_argument *from = &row->arguments[i];
+		struct blocks_argument *to = &kernel->arguments[i];
+		if (from->bytes && !to->bytes)
+			*to = *from;
+		to->varies |=
+		    from->varies ||
+		    (from->bytes && (from->value != to->value || from->bytes != to->bytes));
+	}
+}
+
 static int add_row(const struct counts *counts, const struct blocks_kernel *row,
                    const struct tare_blocks_builds *builds, struct tare_blocks_profile *profile)
 {
@@ -133,6 +147,7 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	kernel->work_items += row->work_items;
 	kernel->lanes_used += row->lanes_used;
 	kernel->lanes_offered += row->lanes_offered;
+	add_arguments(row, kernel);
 	if (row->facts) {
 		kernel->multiple = row->multiple;
 		kernel->private_bytes = row->private_bytes;

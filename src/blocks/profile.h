@@ -20,6 +20,7 @@ struct tare_blocks_kernel {
 	// what the driver says of the program's own kernel; BLOCKS_NOT_TOLD: nothing
 	uint64_t multiple, sub_group, private_bytes, spill_bytes;
 	uint64_t lanes_used, lanes_offered; // by that width, of launches with a size of groups
+	struct blocks_argument arguments[BLOCKS_ARGUMENTS]; // by value
 };
 
 struct tare_blocks_profile {

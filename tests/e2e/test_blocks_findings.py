@@ -132,7 +132,8 @@ def test_a_finding_is_raised_by_its_kernel_and_not_by_the_mended_one(kernels, fi
     places = [SOURCE[place["line"] - 1].strip() for place in raised[0]["places"]]
     assert line in places, places
     assert kernel_of(document, f"{name}_mended")["findings"] == []
-    assert f"  {finding}: {raised[0]['what']} (line" in text
+    text = " ".join(text.split())
+    assert f"{finding}: {raised[0]['what']} (line" in text
     assert f"{100 * raised[0]['share']:.1f} % of the {raised[0]['share_of']}" in text
 
 
@@ -165,6 +166,35 @@ def test_lines_of_memory_are_those_of_the_addresses(kernels):
         assert loads[0]["fewest_memory_lines"] == 2 * ITEMS // 32
         # Where a buffer begins is the driver's: a line more is allowed for.
         assert 0 <= loads[0]["memory_lines"] / (ITEMS // 32) - lines <= 1, name
+
+
+TILED = """
+kernel void tiled(global const float *in, global float *out, int n)
+{
+    int x = get_global_id(0), y = get_global_id(1), w = get_global_size(0);
+    out[y * w + x] = in[y * w + x] + in[y * w + min(x + 1, w - 1)];
+}
+"""
+
+
+def test_rows_of_a_tile_that_begin_within_a_line_are_not_far_apart(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    """Two rows of 16 floats, each over two lines, are four where two would do; a walk in steps of two is, too."""
+    on = Blocks(tare_path, tmp_path, kernel_cache, "pthread")
+    _, document = on.blocks(KERNELS, "", "tiled", "1", "64", "16", "64", "4", "strided", "2", "256", "64",
+                            COUNTED_SOURCE=TILED, options=["--sample"])
+    loads = [one for one in kernel_of(document, "tiled")["accesses"] if not one["stores"]]
+    assert max(one["memory_lines"] / one["fewest_memory_lines"] for one in loads) >= 2, "it raises nothing of itself"
+    assert kernel_of(document, "tiled")["findings"] == []
+    assert [one["id"] for one in kernel_of(document, "strided")["findings"]] == ["uncoalesced-access"]
+
+
+def test_no_line_is_wider_than_a_terminal(tare_path, tmp_path, kernel_cache):  # noqa: F811
+    done, _ = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
+        PAIRS, "", "divergent", "50", "256", "64", "doubled", "3000", "256", "64", options=["--sample"])
+    assert " 0.0 %" not in done.out.decode() and "store <0.1 %" in " ".join(done.out.decode().split())
+    lines = done.out.decode().splitlines()
+    begin = next(index for index, line in enumerate(lines) if line.startswith("blocks of"))
+    assert [line for line in lines[begin + 1:] if len(line) > 80 and not line.startswith("data: ")] == []
 
 
 def test_turns_are_those_of_single_work_items(tare_path, tmp_path, kernel_cache):  # noqa: F811

@@ -5,7 +5,7 @@
 // In the corpus, kernels.spv is tests/programs/counted.cl, lines.spv a kernel of it with lines.
 #include "target.h"
 
-#include "blocks/findings/findings.h"
+#include "blocks/gains/change.h"
 #include "blocks/instrument.h"
 
 #include <errno.h>
@@ -59,6 +59,30 @@ static void check_plan(const struct tare_blocks_module *module, const struct tar
 	free(values);
 }
 
+// A module changed as each kind of finding advises is a module again, with the same blocks.
+static void change(const struct tare_blocks_kernel *kernel)
+{
+	struct tare_blocks_kernel copy = *kernel;
+	const struct tare_blocks_profile profile = { .kernels = &copy, .kernel_count = 1 };
+
+	copy.lanes_offered = 2;
+	for (int i = 0; i < BLOCKS_ARGUMENTS; i++)
+		copy.arguments[i] = (struct blocks_argument){ .value = 7, .bytes = 4 };
+	for (int i = TARE_BLOCKS_AS_IT_IS + 1; i < TARE_BLOCKS_CHANGES; i++) {
+		struct tare_blocks_changed changed;
+		struct tare_blocks_module again;
+		struct tare_error error = { 0 };
+		FUZZ_CHECK(tare_blocks_change(copy.build, &profile, (enum tare_blocks_change)i,
+		                              &changed) == 0);
+		FUZZ_CHECK(tare_blocks_module_read(changed.words,
+		                                   changed.count * sizeof *changed.words, &again,
+		                                   &error) == 0);
+		FUZZ_CHECK(again.block_count == copy.build->module.block_count);
+		tare_blocks_module_free(&again);
+		tare_blocks_changed_free(&changed);
+	}
+}
+
 // Each kernel's findings, by a sample whose groups have 1 to 70 work-items and whose counters are
 // whatever they are.
 static void look(const struct tare_blocks_module *module, const struct tare_blocks_plan *plan)
@@ -89,6 +113,7 @@ static void look(const struct tare_blocks_module *module, const struct tare_bloc
 		FUZZ_CHECK(sampled.all.used <= sampled.all.offered);
 		FUZZ_CHECK(tare_blocks_find(&kernel, &sampled, &findings) == 0);
 		tare_blocks_sampled_free(&sampled);
+		change(&kernel);
 	}
 	free(executions);
 	free(sample);

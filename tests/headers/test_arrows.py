@@ -34,7 +34,8 @@ ROOMS = {
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
                "cuda": {"tools"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
-               "clock": set(), "options": {""}, "report": {"", "findings", "intel", "options", "clock", "module", "cuda", "cuda/report"}},
+               "clock": set(), "options": {""}, "gains": {"", "module", "findings", "options"},
+               "report": {"", "findings", "intel", "options", "clock", "module", "gains", "cuda", "cuda/report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

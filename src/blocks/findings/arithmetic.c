@@ -28,7 +28,7 @@ struct looking {
 	uint8_t *origins; // enum origin, of each id below the bound
 	bool *turns;      // of each block: it is in a loop
 	uint32_t block;
-	struct tare_blocks_finding *doubles, *divisions, *functions;
+	const struct tare_blocks_seeing *seeing;
 };
 
 static uint32_t word(const struct looking *looking, size_t at, uint32_t index)
@@ -43,13 +43,12 @@ static const struct tare_blocks_module *module_of(const struct looking *looking)
 	return &looking->kernel->build->module;
 }
 
-static void add(const struct looking *looking, struct tare_blocks_finding *finding, uint32_t file,
-                uint32_t line)
+static void add(const struct looking *looking, enum tare_blocks_advice advice, size_t at,
+                uint32_t file, uint32_t line)
 {
-	uint64_t executions = looking->kernel->executions[looking->block];
-
-	finding->executions += executions;
-	tare_blocks_place_add(finding, file, line, executions);
+	looking->seeing->see(looking->seeing->context, advice,
+	                     &(const struct tare_blocks_seen){
+	                         at, file, line, looking->kernel->executions[looking->block] });
 }
 
 static uint32_t float_bits(const struct looking *looking, uint32_t type)
@@ -114,7 +113,7 @@ static void look_for_doubles(struct looking *looking, size_t at, uint32_t file, 
 			looking->origins[result] = WIDENED;
 		} else if (bits == 32 && origin_of(looking, operand) == COMPUTED) {
 			// Back to a float: this, and what went before, need not have been doubles.
-			add(looking, looking->doubles, file, line);
+			add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
 		}
 		return;
 	}
@@ -122,10 +121,10 @@ static void look_for_doubles(struct looking *looking, size_t at, uint32_t file, 
 	    !stands_on_floats(looking, at, first) || result >= module_of(looking)->words.bound)
 		return;
 	looking->origins[result] = COMPUTED;
-	add(looking, looking->doubles, file, line);
+	add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
 	for (uint32_t i = first; i < spirv_length(&module_of(looking)->words, at); i++)
 		if (origin_of(looking, word(looking, at, i)) == WIDENED)
-			add(looking, looking->doubles, file, line);
+			add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
 }
 
 // ---- divisions and functions
@@ -137,7 +136,7 @@ static void look_for_division(struct looking *looking, size_t at, uint32_t file,
 	if ((op != U_DIV && op != S_DIV && (op < U_MOD || op > S_MOD)) ||
 	    !looking->turns[looking->block] || origin_of(looking, word(looking, at, 4)) == CONSTANT)
 		return;
-	add(looking, looking->divisions, file, line);
+	add(looking, TARE_BLOCKS_DIVISIONS, at, file, line);
 }
 
 // Those of OpenCL.std that have a native_ form: cos, exp, exp2, exp10, log, log2, log10, powr,
@@ -151,7 +150,7 @@ static void look_for_function(struct looking *looking, size_t at, uint32_t file,
 	    !memchr(known, (int)(word(looking, at, 4) & 0xff), sizeof known) ||
 	    word(looking, at, 4) > 0xff)
 		return;
-	add(looking, looking->functions, file, line);
+	add(looking, TARE_BLOCKS_FUNCTIONS, at, file, line);
 }
 
 static void look_at(void *context, size_t at, uint32_t file, uint32_t line)
@@ -186,23 +185,18 @@ static void mark_loop(const struct tare_blocks_module *module, uint32_t block, b
 	}
 }
 
-int tare_blocks_find_arithmetic(const struct tare_blocks_kernel *kernel,
-                                struct tare_blocks_finding *doubles,
-                                struct tare_blocks_finding *divisions,
-                                struct tare_blocks_finding *functions)
+int tare_blocks_see_arithmetic(const struct tare_blocks_kernel *kernel,
+                               const struct tare_blocks_seeing *seeing)
 {
 	const struct tare_blocks_module *module = &kernel->build->module;
 	size_t blocks = (size_t)module->block_count + 1;
 	struct looking looking = { .kernel = kernel,
 		                   .origins = calloc((size_t)module->words.bound + 1, 1),
 		                   .turns = calloc(blocks, sizeof *looking.turns),
-		                   .doubles = doubles,
-		                   .divisions = divisions,
-		                   .functions = functions };
+		                   .seeing = seeing };
 	bool *seen = calloc(blocks, sizeof *seen);
 	uint32_t *stack = calloc(blocks, sizeof *stack);
 	bool well = looking.origins && looking.turns && seen && stack;
-	double all = (double)tare_blocks_instructions(&kernel->tally);
 
 	for (looking.block = 0; well && looking.block < module->block_count; looking.block++) {
 		if (!kernel->executions[looking.block])
@@ -210,12 +204,32 @@ int tare_blocks_find_arithmetic(const struct tare_blocks_kernel *kernel,
 		mark_loop(module, looking.block, seen, stack, looking.turns);
 		tare_blocks_each(module, looking.block, look_at, &looking);
 	}
-	struct tare_blocks_finding *const found[] = { doubles, divisions, functions };
-	for (size_t i = 0; all > 0 && i < sizeof found / sizeof *found; i++)
-		found[i]->share = (double)found[i]->executions / all;
 	free(looking.origins);
 	free(looking.turns);
 	free(seen);
 	free(stack);
 	return well ? 0 : -ENOMEM;
+}
+
+static void add_to(void *context, enum tare_blocks_advice advice,
+                   const struct tare_blocks_seen *seen)
+{
+	struct tare_blocks_finding *finding = &((struct tare_blocks_finding *)context)[advice];
+
+	finding->executions += seen->executions;
+	tare_blocks_place_add(finding, seen->file, seen->line, seen->executions);
+}
+
+int tare_blocks_find_arithmetic(const struct tare_blocks_kernel *kernel,
+                                struct tare_blocks_finding found[TARE_BLOCKS_ADVICE])
+{
+	static const enum tare_blocks_advice all[] = { TARE_BLOCKS_DOUBLES, TARE_BLOCKS_DIVISIONS,
+		                                       TARE_BLOCKS_FUNCTIONS };
+	const struct tare_blocks_seeing seeing = { add_to, found };
+	double instructions = (double)tare_blocks_instructions(&kernel->tally);
+	int status = tare_blocks_see_arithmetic(kernel, &seeing);
+
+	for (size_t i = 0; instructions > 0 && i < sizeof all / sizeof *all; i++)
+		found[all[i]].share = (double)found[all[i]].executions / instructions;
+	return status;
 }

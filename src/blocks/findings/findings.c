@@ -127,7 +127,7 @@ static void find_scattered(const struct tare_blocks_sampled *sampled,
 			continue;
 		double each = (double)access->executions / (double)access->sub_groups;
 		lines += each * (double)access->lines;
-		if (access->lines < 2 * access->fewest)
+		if (!tare_blocks_is_scattered(access))
 			continue;
 		double idle = each * (double)(access->lines - access->fewest);
 		lost += idle;
@@ -200,9 +200,7 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
 		find_divergence(kernel, sampled, &found[TARE_BLOCKS_DIVERGENT]);
 		find_scattered(sampled, &found[TARE_BLOCKS_SCATTERED]);
 	}
-	int status = tare_blocks_find_arithmetic(kernel, &found[TARE_BLOCKS_DOUBLES],
-	                                         &found[TARE_BLOCKS_DIVISIONS],
-	                                         &found[TARE_BLOCKS_FUNCTIONS]);
+	int status = tare_blocks_find_arithmetic(kernel, found);
 	find_barriers(kernel, &found[TARE_BLOCKS_BARRIERS]);
 	find_unused(kernel, &found[TARE_BLOCKS_UNUSED]);
 	for (int i = 0; status == 0 && i < TARE_BLOCKS_ADVICE; i++) {

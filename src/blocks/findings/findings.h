@@ -58,11 +58,24 @@ int tare_blocks_find(const struct tare_blocks_kernel *kernel,
                      const struct tare_blocks_sampled *sampled,
                      struct tare_blocks_findings *findings);
 
+// An instruction that takes part in DOUBLES, DIVISIONS or FUNCTIONS.
+struct tare_blocks_seen {
+	size_t at; // its word in the module
+	uint32_t file, line;
+	uint64_t executions; // that it adds to the finding; one may be seen several times
+};
+struct tare_blocks_seeing {
+	void (*see)(void *context, enum tare_blocks_advice advice,
+	            const struct tare_blocks_seen *seen);
+	void *context;
+};
+// Shows each of them, of a kernel that was counted. 0, or -ENOMEM.
+int tare_blocks_see_arithmetic(const struct tare_blocks_kernel *kernel,
+                               const struct tare_blocks_seeing *seeing);
+
 // Adds to a line's cost. Private to this folder, as is what follows.
 void tare_blocks_place_add(struct tare_blocks_finding *finding, uint32_t file, uint32_t line,
                            uint64_t cost);
 // Looks for DOUBLES, DIVISIONS and FUNCTIONS (arithmetic.c). 0, or -ENOMEM.
 int tare_blocks_find_arithmetic(const struct tare_blocks_kernel *kernel,
-                                struct tare_blocks_finding *doubles,
-                                struct tare_blocks_finding *divisions,
-                                struct tare_blocks_finding *functions);
+                                struct tare_blocks_finding found[TARE_BLOCKS_ADVICE]);

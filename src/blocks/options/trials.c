@@ -105,7 +105,8 @@ static void explain_pragmas(struct tare_blocks_set *set, uint64_t placed)
 }
 
 // Why a set has no figures, from what its first run counted.
-static int explain(struct tare_blocks_set *set, struct tare_error *error)
+static int explain(const struct trying *trying, struct tare_blocks_set *set,
+                   struct tare_error *error)
 {
 	struct tare_blocks_profile profile;
 	int status = tare_blocks_profile_read(set->place.folder, &set->builds, &profile, error);
@@ -119,12 +120,22 @@ static int explain(struct tare_blocks_set *set, struct tare_error *error)
 	}
 	if (status == 0)
 		explain_pragmas(set, profile.pragmas);
-	tare_blocks_profile_free(&profile);
+	// How many launches took the changed kernels is asked later.
+	tare_blocks_profile_free(&set->profile);
+	if (status == 0 && trying->how->prepare)
+		set->profile = profile;
+	else
+		tare_blocks_profile_free(&profile);
 	tare_blocks_forget_counts(&set->place);
 	return status;
 }
 
 // ---- the runs of a set
+
+static const char *stage_of(const struct trying *trying, uint32_t index)
+{
+	return index > 0 && trying->how->prepare ? BLOCKS_STAGE_CHANGE : BLOCKS_STAGE_COLLECT;
+}
 
 static enum tare_blocks_result compare(bool known, bool varies, bool same)
 {
@@ -152,13 +163,13 @@ static int warm_up(const struct trying *trying, uint32_t index, struct tare_bloc
                    struct tare_error *error)
 {
 	struct tare_blocks_set *set = &trying->trials->sets[index];
-	int status = start(trying, set, BLOCKS_STAGE_COLLECT, true, true, given, error);
+	int status = start(trying, set, stage_of(trying, index), true, true, given, error);
 
-	status = status ?: explain(set, error);
+	status = status ?: explain(trying, set, error);
 	status = status ?: tare_blocks_trial_read(trying->trials, index, UINT32_MAX, given, error);
 	if (status == 0 && set->why.code == 0 && given->signal && index > 0)
-		tare_fail(&set->why, ECHILD, "signal %d ends the program with these options",
-		          given->signal);
+		tare_fail(&set->why, ECHILD, "signal %d ends the program with %s", given->signal,
+		          trying->how->prepare ? "the change" : "these options");
 	return status;
 }
 
@@ -189,7 +200,7 @@ static int round_of(const struct trying *trying, uint32_t round, struct tare_err
 		struct tare_blocks_given given;
 		if (set->why.code)
 			continue;
-		status = start(trying, set, BLOCKS_STAGE_COLLECT, true, false, &given, error);
+		status = start(trying, set, stage_of(trying, index), true, false, &given, error);
 		tare_blocks_forget_counts(&set->place);
 		status = status ?: tare_blocks_trial_read(trials, index, round, &given, error);
 	}
@@ -220,8 +231,11 @@ static int make_sets(const struct trying *trying, const char *const *options, si
 	int status = make_place(trying->how->place, &trials->trace, error);
 	for (size_t i = 0; status == 0 && i <= count; i++) {
 		struct tare_blocks_set *set = &trials->sets[trials->set_count++];
-		set->options = i > 0 ? options[i - 1] : NULL;
+		set->options = i > 0 && options ? options[i - 1] : NULL;
 		status = make_place(trying->how->place, &set->place, error);
+		if (status == 0 && i > 0 && trying->how->prepare)
+			status = trying->how->prepare(trying->how->context, (uint32_t)i,
+			                              set->place.folder, error);
 	}
 	if (status == 0 && tare_blocks_trials_name(trials, "") == SIZE_MAX)
 		status = tare_fail(error, ENOMEM, "out of memory");
@@ -277,20 +291,24 @@ int tare_blocks_try(const struct tare_blocks_trying *how, const char *const *opt
                     struct tare_blocks_trials *trials, struct tare_error *error)
 {
 	const struct trying trying = { how, trials };
+	const char *what = how->prepare ? "gains" : "options";
 	char text[64];
 
 	*trials = (struct tare_blocks_trials){ .trace = { .lock = -1 } };
 	int status = make_sets(&trying, options, sets, error);
-	tell(&trying, "options: each set is run to see what it gives");
+	snprintf(text, sizeof text, "%s: each set is run to see what it gives", what);
+	tell(&trying, text);
 	status = status ?: warm_all(&trying, error);
 	for (uint32_t i = 0; status == 0 && i < how->rounds && !trials->stopped; i++) {
-		snprintf(text, sizeof text, "options: round %u of %u", i + 1, how->rounds);
+		snprintf(text, sizeof text, "%s: round %u of %u", what, i + 1, how->rounds);
 		tell(&trying, text);
 		status = round_of(&trying, i, error);
 		trials->rounds += !trials->stopped;
 	}
-	tell(&trying, "options: each set is counted");
-	for (uint32_t i = 1; status == 0 && i < trials->set_count && !trials->stopped; i++)
+	if (!how->prepare)
+		tell(&trying, "options: each set is counted");
+	for (uint32_t i = 1;
+	     status == 0 && !how->prepare && i < trials->set_count && !trials->stopped; i++)
 		if (trials->sets[i].why.code == 0)
 			status = count(&trying, &trials->sets[i], error);
 	if (status < 0)

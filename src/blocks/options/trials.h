@@ -63,7 +63,7 @@ struct tare_blocks_set {
 	struct tare_error why; // it has no figures
 	struct tare_blocks_place place;
 	struct tare_blocks_builds builds;
-	struct tare_blocks_profile profile; // with counters
+	struct tare_blocks_profile profile; // with counters; of changed modules the first run's
 	struct tare_blocks_given given;
 	enum tare_blocks_result output, read, end;
 	struct tare_blocks_cell *cells; // of each name
@@ -86,6 +86,9 @@ struct tare_blocks_trying {
 	const struct tare_blocks_profile *own; // counted with its own options; outlives the trials
 	uint32_t rounds;
 	bool sample;
+	// Writes changed modules into the folder of a set, from 1 on, which is run with these
+	// instead of options; 0, or a negative errno with a sentence. NULL: sets are of options.
+	int (*prepare)(void *context, uint32_t set, const char *folder, struct tare_error *error);
 	void (*tell)(void *context, const char *text);
 	void *context;
 };
@@ -97,7 +100,7 @@ const char *tare_blocks_set_pragmas(const char *set);
 // Runs the program with its own options and with each of `count` other sets, up to
 // TARE_BLOCKS_MOST_SETS - 1: once to warm up and to see what it gives, `rounds` times for its times
 // and once with counters. 0, or a negative errno with a sentence; what is wrong with one set is in
-// it. To free in either case.
+// it. To free in either case. With changed modules `options` is NULL, and nothing is counted.
 int tare_blocks_try(const struct tare_blocks_trying *trying, const char *const *options,
                     size_t count, struct tare_blocks_trials *trials, struct tare_error *error);
 void tare_blocks_trials_free(struct tare_blocks_trials *trials);

@@ -6,6 +6,7 @@
 #include "blocks/report/tables.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
+#include "report/core/figures.h"
 #include "report/core/table_html.h"
 
 #include <inttypes.h>
@@ -34,6 +35,13 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+static void write_share(double percent, FILE *file)
+{
+	char text[RUN_TEXT];
+
+	tare_html_text(tare_report_percent(percent / 100, text), file);
+}
+
 // ---- the instruction mix
 
 static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
@@ -55,10 +63,12 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 			        tare_blocks_part_name(i), share(tare_blocks_part(tally, i), all));
 	fputs("</div>\n<div class=\"key\">", file);
 	for (int i = 0; i < TARE_BLOCKS_PARTS; i++)
-		if (tare_blocks_part(tally, i))
-			fprintf(file, "<span><i style=\"background:%s\"></i>%s %.1f %%</span>",
-			        colours[i], tare_blocks_part_name(i),
-			        share(tare_blocks_part(tally, i), all));
+		if (tare_blocks_part(tally, i)) {
+			fprintf(file, "<span><i style=\"background:%s\"></i>%s ", colours[i],
+			        tare_blocks_part_name(i));
+			write_share(share(tare_blocks_part(tally, i), all), file);
+			fputs("</span>", file);
+		}
 	fputs("</div>\n", file);
 }
 
@@ -90,16 +100,19 @@ static void write_source(const struct tare_blocks_row *row, FILE *file)
 	      file);
 	for (uint32_t number = 1; number <= row->source.count; number++) {
 		double part = share(cost_of(row, number), all);
-		if (part > 0)
+		if (part > 0) {
 			fprintf(file,
 			        "<span style=\"background:rgba(194,87,26,%.2f)\"><span "
-			        "class=\"n\">%" PRIu32 "</span><span class=\"s\">%.1f %%</span>",
-			        part < 90 ? 0.05 + part / 120 : 0.8, number, part);
-		else
+			        "class=\"n\">%" PRIu32 "</span><span class=\"s\">",
+			        part < 90 ? 0.05 + part / 120 : 0.8, number);
+			write_share(part, file);
+			fputs("</span>", file);
+		} else {
 			fprintf(file,
 			        "<span><span class=\"n\">%" PRIu32
 			        "</span><span class=\"s\"></span>",
 			        number);
+		}
 		tare_html_text(row->source.at[number - 1], file);
 		fputs("</span>\n", file);
 	}
@@ -150,12 +163,12 @@ static void tell_options(const void *trials, FILE *file)
 static void write_counted(const struct tare_blocks_row *row, FILE *file)
 {
 	const struct tare_blocks_kernel *kernel = row->kernel;
+	char launches[RUN_TEXT], items[RUN_TEXT], instructions[RUN_TEXT];
 
-	fprintf(file,
-	        "<p>%" PRIu64 " launch%s, %" PRIu64 " work-items, %" PRIu64
-	        " instructions of SPIR-V; ",
-	        kernel->counted, kernel->counted == 1 ? "" : "es", kernel->work_items,
-	        tare_blocks_instructions(&kernel->tally));
+	fprintf(file, "<p>%s launch%s, %s work-item%s, %s instructions of SPIR-V; ",
+	        tare_report_count(kernel->counted, launches), kernel->counted == 1 ? "" : "es",
+	        tare_report_count(kernel->work_items, items), kernel->work_items == 1 ? "" : "s",
+	        tare_report_count(tare_blocks_instructions(&kernel->tally), instructions));
 	tare_html_text(kernel->build->level, file);
 	fputs(tare_blocks_is_whole(kernel) || kernel->counted < kernel->launches
 	          ? ".</p>\n"

@@ -35,14 +35,17 @@ static int make_trials(const struct tare_blocks_trials *trials, struct tare_bloc
 
 static int make_counted(struct tare_blocks_row *row)
 {
-	int status = tare_blocks_told_make(row->kernel, &row->told);
+	int status = tare_blocks_told_make(row->kernel, row->document->gains, &row->told);
 
 	row->order = tare_blocks_order(row->kernel, &row->order_count);
 	row->lines = tare_blocks_lines(row->kernel, &row->line_count);
 	row->loops = tare_blocks_loops(row->kernel, &row->loop_count);
 	for (uint32_t i = 0; i < row->told.findings.count; i++)
-		row->findings[i] = (struct tare_blocks_finding_row){ &row->told.findings.at[i],
-			                                             row->kernel->build };
+		row->findings[i] =
+		    (struct tare_blocks_finding_row){ .finding = &row->told.findings.at[i],
+			                              .build = row->kernel->build,
+			                              .gain = row->told.gained ? &row->told.gains[i]
+			                                                       : NULL };
 	return row->order && row->lines && row->loops ? status : -ENOMEM;
 }
 

@@ -181,6 +181,9 @@ static const char *const model_findings[] = { "spills", NULL };
 
 #define SOURCE struct tare_blocks_row
 #define SOURCE_NAME kernel
+#define GAIN(known, figure)                                                                        \
+	(row->gain && row->gain->known ? tare_integer((int64_t)row->gain->figure)                  \
+	                               : tare_absent(TARE_NOT_MEASURED))
 #define RULE (&tare_blocks_rules[row->finding->advice])
 #define ROW struct tare_blocks_finding_row
 #define TABLE findings

@@ -15,6 +15,7 @@
 struct tare_blocks_finding_row {
 	const struct tare_blocks_finding *finding;
 	const struct tare_blocks_build *build;
+	const struct tare_blocks_gain *gain; // NULL: not asked for
 };
 
 // A kernel with what follows from its counts.

@@ -7,6 +7,7 @@
 #include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
+#include "report/core/figures.h"
 #include "report/core/table_text.h"
 
 #include <errno.h>
@@ -18,9 +19,9 @@ enum { BLOCKS = 8, LINES = 8, LOOPS = 6 };
 
 #define NUMBER 32
 
-static double share(uint64_t part, uint64_t whole)
+static const char *share(uint64_t part, uint64_t whole, char buffer[RUN_TEXT])
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	return tare_report_percent(whole ? (double)part / (double)whole : 0, buffer);
 }
 
 static const char *plural(uint64_t number)
@@ -79,6 +80,7 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 static void write_mix(const char *lead, const struct tare_blocks_tally *tally, FILE *file)
 {
 	uint64_t all = tare_blocks_instructions(tally);
+	char percent[RUN_TEXT];
 	bool first = true;
 
 	fprintf(file, "  %s: ", lead);
@@ -86,8 +88,8 @@ static void write_mix(const char *lead, const struct tare_blocks_tally *tally, F
 		uint64_t part = tare_blocks_part(tally, i);
 		if (!part)
 			continue;
-		fprintf(file, "%s%s %.1f %%", first ? "" : ", ", tare_blocks_part_name(i),
-		        share(part, all));
+		fprintf(file, "%s%s %s", first ? "" : ", ", tare_blocks_part_name(i),
+		        share(part, all, percent));
 		first = false;
 	}
 	fputc('\n', file);
@@ -296,12 +298,13 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 static void write_isa_mix(const uint64_t mix[TARE_BLOCKS_ISAS], uint64_t all, FILE *file)
 {
 	const char *before = ": ";
+	char percent[RUN_TEXT];
 
 	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
 		if (!mix[i])
 			continue;
-		fprintf(file, "%s%s %.1f %%", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
-		        share(mix[i], all));
+		fprintf(file, "%s%s %s", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
+		        share(mix[i], all, percent));
 		before = ", ";
 	}
 	fputc('\n', file);
@@ -337,7 +340,7 @@ static void write_joined(const struct tare_blocks_model *model, FILE *file)
 {
 	const struct tare_blocks_joined *joined = &model->joined;
 	uint64_t all = isa_sum(joined->at_least);
-	char number[NUMBER];
+	char number[NUMBER], percent[RUN_TEXT];
 
 	if (joined->how != TARE_BLOCKS_JOINED) {
 		fprintf(file, "    how often they are executed: n/a, because %s\n",
@@ -349,8 +352,8 @@ static void write_joined(const struct tare_blocks_model *model, FILE *file)
 	        " work-items",
 	        tare_format_grouped(all, number), model->of.simd_width);
 	write_isa_mix(joined->at_least, all, file);
-	fprintf(file, "      %.1f %% of the code's instructions were joined with what was counted",
-	        share(joined->joined, joined->instructions));
+	fprintf(file, "      %s of the code's instructions were joined with what was counted",
+	        share(joined->joined, joined->instructions, percent));
 	fputs(joined->joined < joined->instructions
 	          ? "; how often the others are executed is not known.\n"
 	          : "; where work-items part, it is more.\n",

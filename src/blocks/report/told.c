@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/report/told.h"
 
+#include "base/units.h"
+#include "report/terminal/write.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-int tare_blocks_told_make(const struct tare_blocks_kernel *kernel, struct tare_blocks_told *told)
+int tare_blocks_told_make(const struct tare_blocks_kernel *kernel,
+                          const struct tare_blocks_gains *gains, struct tare_blocks_told *told)
 {
 	told->findings.count = 0;
+	told->gained = gains->asked;
 	int status = tare_blocks_sampled_make(kernel, &told->sampled);
 
-	return status < 0 ? status : tare_blocks_find(kernel, &told->sampled, &told->findings);
+	status = status ?: tare_blocks_find(kernel, &told->sampled, &told->findings);
+	for (uint32_t i = 0; status == 0 && i < told->findings.count; i++)
+		tare_blocks_gain_of(gains, kernel, told->findings.at[i].advice, &told->gains[i]);
+	return status;
 }
 
 void tare_blocks_told_free(struct tare_blocks_told *told)
@@ -52,7 +60,7 @@ static void write_accesses(const struct tare_blocks_sampled *sampled, FILE *file
 {
 	for (uint32_t i = 0; i < sampled->accesses; i++) {
 		const struct tare_blocks_access *access = &sampled->access[i];
-		if (!access->sub_groups || access->lines < 2 * access->fewest)
+		if (!tare_blocks_is_scattered(access))
 			continue;
 		fprintf(file,
 		        "  %s of %" PRIu32 " bytes, line %" PRIu32
@@ -63,7 +71,42 @@ static void write_accesses(const struct tare_blocks_sampled *sampled, FILE *file
 	}
 }
 
-static void write_finding(const struct tare_blocks_finding *finding, FILE *file)
+// What was measured of it, or why nothing was.
+static void write_gain(const struct tare_blocks_gain *gain, FILE *file)
+{
+	char low[TARE_UNIT_TEXT], best[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT];
+
+	tare_format_ns(gain->low_ns, low);
+	tare_format_ns(gain->best_ns, best);
+	tare_format_ns(gain->high_ns, high);
+	tare_format_ns(gain->kernel_ns, all);
+	fputs("    ", file);
+	if (gain->kernel_ns <= 0)
+		fprintf(file, "What it brings in time: n/a, because %s.", gain->why);
+	else if (gain->best_known && gain->high_ns <= 0)
+		fprintf(file,
+		        "It brings nothing on this device: with the change the kernel took no "
+		        "less than its %s of device time.",
+		        all);
+	else if (gain->best_known)
+		fprintf(file,
+		        "It brings about %s of the kernel's %s of device time, %s to %s, as "
+		        "measured with the change%s.",
+		        best, all, gain->low_ns > 0 ? low : "0", high,
+		        gain->low_ns > 0 ? "" : "; that is not told from none");
+	else if (gain->measured)
+		fprintf(file, "It brings %s or more of the kernel's %s of device time: %s.", low,
+		        all, gain->why);
+	else
+		fprintf(file, "It brings at most %s, the kernel's device time: %s.", all,
+		        gain->why);
+	if (gain->differs)
+		fputs(" The program's results differ with it.", file);
+	fputc('\n', file);
+}
+
+static void write_finding(const struct tare_blocks_finding *finding,
+                          const struct tare_blocks_gain *gain, FILE *file)
 {
 	const struct tare_blocks_rule *rule = &tare_blocks_rules[finding->advice];
 
@@ -77,6 +120,8 @@ static void write_finding(const struct tare_blocks_finding *finding, FILE *file)
 	fprintf(file, "%s.\n    %.1f %% of the %s. %s\n    To change it, %s.\n",
 	        finding->place_count ? ")" : "", 100 * finding->share, rule->of, rule->saves,
 	        rule->advice);
+	if (gain)
+		write_gain(gain, file);
 }
 
 void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file)
@@ -86,7 +131,9 @@ void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file)
 	if (told->findings.count)
 		fputs("\n  What to change\n", file);
 	for (uint32_t i = 0; i < told->findings.count; i++)
-		write_finding(&told->findings.at[i], file);
+		write_finding(&told->findings.at[i], told->gained ? &told->gains[i] : NULL, file);
+	if (told->findings.count && !told->gained)
+		fputs("  What these can bring in time is measured by --gains.\n", file);
 }
 
 void tare_blocks_lines_text(struct tare_text *text, const char *lines)

@@ -2,6 +2,7 @@
 // What of a kernel's sample and findings every form of the report tells.
 #pragma once
 #include "blocks/findings/findings.h"
+#include "blocks/gains/gains.h"
 #include "blocks/profile.h"
 #include "report/terminal/write.h"
 
@@ -10,10 +11,13 @@
 struct tare_blocks_told {
 	struct tare_blocks_sampled sampled;
 	struct tare_blocks_findings findings;
+	bool gained;                                       // the following are known
+	struct tare_blocks_gain gains[TARE_BLOCKS_ADVICE]; // of each finding, in their order
 };
 
 // 0, or -ENOMEM. To free in either case. Of a kernel that was counted.
-int tare_blocks_told_make(const struct tare_blocks_kernel *kernel, struct tare_blocks_told *told);
+int tare_blocks_told_make(const struct tare_blocks_kernel *kernel,
+                          const struct tare_blocks_gains *gains, struct tare_blocks_told *told);
 void tare_blocks_told_free(struct tare_blocks_told *told);
 
 // A block's lines, "12-14" or "12"; "-": not known. Returns text.

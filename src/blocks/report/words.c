@@ -54,6 +54,12 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		[BLOCKS_INDIRECT] = { "how many work-groups it has is read from memory as it "
 		                      "begins, which tare blocks does not follow yet",
 		                      false },
+		[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
+		                         "launches",
+		                         false },
+		[BLOCKS_NO_GROUPS] = { "no size of work-groups that divides the launch fills the "
+		                       "device's width",
+		                       false },
 	};
 
 	if (kernel->why == BLOCKS_NO_MODULE)

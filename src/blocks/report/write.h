@@ -3,6 +3,7 @@
 #pragma once
 #include "blocks/clock/times.h"
 #include "blocks/cuda/samples.h"
+#include "blocks/gains/gains.h"
 #include "blocks/intel/model.h"
 #include "blocks/options/trials.h"
 #include "blocks/profile.h"
@@ -23,6 +24,7 @@ struct tare_blocks_document {
 	const struct tare_pc_samples *samples; // of CUDA kernels
 	const struct tare_blocks_models *models;
 	const struct tare_blocks_times *times; // of the host's clock
+	const struct tare_blocks_gains *gains; // what findings can bring
 	const struct tare_blocks_trials
 	    *trials; // of build options; of no set where none was asked for
 };

@@ -24,6 +24,7 @@ struct own {
 	uint64_t rounds;
 	int before;
 	int times;
+	int gains;
 };
 _Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
 
@@ -46,6 +47,7 @@ struct session {
 	struct tare_blocks_profile before;
 	struct tare_blocks_times times;   // of the host's clock
 	struct tare_blocks_trials trials; // of build options
+	struct tare_blocks_gains gains;   // of findings
 };
 
 static void say(const struct session *session, const char *text)
@@ -184,6 +186,7 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .before = &session->before,
 		                                       .times = &session->times,
 		                                       .trials = &session->trials,
+		                                       .gains = &session->gains,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
 	struct tare_outputs outputs;
@@ -287,8 +290,9 @@ static void say_progress(void *context, const char *text)
 	say(context, text);
 }
 
-// The sets of --options, where there are any. 0 or a negative errno with a sentence.
-static int compare_options(struct session *session, struct tare_error *error)
+// The sets of --options, where there are any, and the gains of --gains. 0 or a negative errno with
+// a sentence.
+static int compare(struct session *session, struct tare_error *error)
 {
 	const struct own *own = (const void *)session->settings->own;
 	const struct tare_blocks_trying trying = { .place = &session->runs.place,
@@ -299,15 +303,21 @@ static int compare_options(struct session *session, struct tare_error *error)
 		                                   .sample = own->sample,
 		                                   .tell = say_progress,
 		                                   .context = session };
+	int status = 0;
 
-	if (own->options.count == 0)
+	if (own->options.count == 0 && !own->gains)
 		return 0;
 	if (session->runs.end.signal || session->runs.end.asked) {
-		say(session, "a signal ended the program: its options are not compared");
+		say(session, "a signal ended the program: it is not run again to compare");
 		return 0;
 	}
-	return tare_blocks_try(&trying, own->options.at, own->options.count, &session->trials,
-	                       error);
+	if (own->gains)
+		status =
+		    tare_blocks_gains_measure(&trying, &session->builds, &session->gains, error);
+	if (status == 0 && own->options.count)
+		status = tare_blocks_try(&trying, own->options.at, own->options.count,
+		                         &session->trials, error);
+	return status;
 }
 
 // Whether that run ended otherwise than the sampled one, `before`: then it was of other work.
@@ -382,7 +392,7 @@ static int report(struct session *session, struct tare_error *error)
 		status = count_instructions(session, error);
 	if (status != TARE_EXIT_OK)
 		return status;
-	if (sample_times(session, error) < 0 || compare_options(session, error) < 0)
+	if (sample_times(session, error) < 0 || compare(session, error) < 0)
 		return TARE_EXIT_RECORD;
 	tare_signals_install(false);
 	status = write_all(session, error);
@@ -396,6 +406,7 @@ static int report(struct session *session, struct tare_error *error)
 
 static void session_free(struct session *session)
 {
+	tare_blocks_gains_free(&session->gains);
 	tare_blocks_trials_free(&session->trials);
 	tare_blocks_times_free(&session->times);
 	tare_blocks_profile_free(&session->before);
@@ -492,6 +503,15 @@ static const struct tare_option own_options_rows[] = {
 	  .detail = "Runs the program once more, without counters and without its output.",
 	  .offset = TARE_OWN_SETTING(struct own, times),
 	  .sets = 1 },
+	{ .name = "gains",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "measure what findings can bring in time, by running changed kernels",
+	  .detail = "Where a machine can make the change (doubles, divisors, functions, sizes of "
+	            "work-groups) the program's kernels are changed, and it runs with them and "
+	            "without in turn, many times and without its output. Its results may differ "
+	            "in these runs.",
+	  .offset = TARE_OWN_SETTING(struct own, gains),
+	  .sets = 1 },
 	{ .name = "options",
 	  .value = TARE_VALUE_WORDS,
 	  .value_name = "SET...",
@@ -507,8 +527,7 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "rounds",
 	  .value = TARE_VALUE_COUNT,
 	  .value_name = "N",
-	  .summary =
-	      "how often each set of --options is timed (default 8; fewer than 6 decide nothing)",
+	  .summary = "rounds of --options and --gains (default 8; fewer than 6 decide nothing)",
 	  .offset = TARE_OWN_SETTING(struct own, rounds) },
 	{ .name = "for",
 	  .value = TARE_VALUE_TEXT,

@@ -71,11 +71,12 @@ static enum blocks_stage begin(void)
 	if (asked == NULL || bytes == 0 || bytes >= sizeof folder || path[0] != '/')
 		return BLOCKS_OFF;
 	memcpy(folder, path, bytes + 1);
-	bool collects = strcmp(asked, BLOCKS_STAGE_COLLECT) == 0;
-	if (!collects && strcmp(asked, BLOCKS_STAGE_COUNT) != 0)
-		return BLOCKS_OFF;
+	enum blocks_stage at = strcmp(asked, BLOCKS_STAGE_COLLECT) == 0  ? BLOCKS_COLLECT
+	                       : strcmp(asked, BLOCKS_STAGE_COUNT) == 0  ? BLOCKS_COUNT
+	                       : strcmp(asked, BLOCKS_STAGE_CHANGE) == 0 ? BLOCKS_CHANGE
+	                                                                 : BLOCKS_OFF;
 	guest_lock_register(&lock);
-	return make_counts() ? collects ? BLOCKS_COLLECT : BLOCKS_COUNT : BLOCKS_OFF;
+	return at != BLOCKS_OFF && make_counts() ? at : BLOCKS_OFF;
 }
 
 static void begin_once(void)
@@ -159,7 +160,9 @@ static const struct blocks_module *map_module(uint64_t hash)
 		module = memory != MAP_FAILED ? memory : NULL;
 		if (module != NULL &&
 		    (module->magic != BLOCKS_MAGIC ||
-		     module->spirv_bytes + module->bitcode_bytes + sizeof *module != bytes)) {
+		     module->spirv_bytes + module->bitcode_bytes + module->source_bytes +
+		             module->source_options_bytes + sizeof *module !=
+		         bytes)) {
 			munmap(memory, bytes);
 			module = NULL;
 		}

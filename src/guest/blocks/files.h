@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT };
+enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT, BLOCKS_CHANGE };
 // Reads the environment and makes this process's COUNTS, at the first call. OFF: there is nothing
 // to do.
 enum blocks_stage blocks_files_begin(void);
@@ -29,6 +29,17 @@ uint64_t blocks_counter_bytes(const struct blocks_module *module);
 // Says which work-groups of the next launch are sampled, so that about as many work-items are as
 // there is room for.
 void blocks_choose_sample(void *counters, const struct blocks_module *module, uint64_t work_items);
+
+// Notes what an argument of the row's kernel is set to (arguments.c). A NULL value is none.
+void blocks_note_argument(struct blocks_kernel *row, uint32_t index, size_t bytes,
+                          const void *value);
+// The same of a kernel of a changed module: a bit of *misfits, by the module's fixed arguments, is
+// set where the value is not the one that it was made for.
+void blocks_fit_argument(const struct blocks_module *module, const struct blocks_kernel *row,
+                         uint32_t index, size_t bytes, const void *value, uint32_t *misfits);
+// Whether the kernel's work-groups take another size there.
+bool blocks_regroups(const struct blocks_module *module, const struct blocks_kernel *row);
+
 // Counts a launch of a row; NULL: of a kernel that is not known. `counted`: of its twin, with so
 // many work-items.
 void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items);

@@ -14,6 +14,8 @@ struct pair {
 	cl_kernel twin;            // NULL: none, launches are the kernel's own
 	void *counters;            // of the twin, mapped
 	const struct blocks_module *module;
+	uint32_t misfits;       // arguments for which the changed module was not made, a bit each
+	bool regroups;          // the twin's work-groups take another size
 	struct pair *following; // among those to be used again
 };
 
@@ -82,14 +84,32 @@ static cl_uint arguments_of(cl_kernel kernel)
 	return count;
 }
 
-// The twin of a kernel, its counters set; NULL: row->why says why.
+// Gives a twin its counters.
+static bool set_counters(cl_kernel twin, cl_uint argument, cl_context context, struct pair *pair)
+{
+	struct blocks_kernel *row = pair->row;
+	cl_int code = CL_SUCCESS;
+	const struct memory *memory = memory_of(context, row, pair->module, &code);
+
+	if (memory == NULL) {
+		row->why = code == CL_SUCCESS ? BLOCKS_NO_ROOM : BLOCKS_KERNEL_FAILED;
+		row->code = code;
+		return false;
+	}
+	row->code =
+	    blocks_next.clSetKernelArg(twin, argument, sizeof memory->memory, &memory->memory);
+	pair->counters = memory->counters;
+	return row->code == CL_SUCCESS;
+}
+
+// The twin of a kernel, its counters set where it has any; NULL: row->why says why.
 static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *name,
                            struct pair *pair)
 {
 	struct blocks_kernel *row = pair->row;
 	const struct blocks_module *module = blocks_module_of(row->hash);
 	cl_context context = NULL;
-	cl_int code = CL_SUCCESS;
+	cl_uint added = stage == BLOCKS_COUNT;
 
 	row->why = BLOCKS_NO_MODULE;
 	cl_program twins = module != NULL ? blocks_twin_program(program, module, row) : NULL;
@@ -101,21 +121,13 @@ static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *nam
 		return NULL;
 	blocks_next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
 	cl_uint count = arguments_of(kernel);
-	const struct memory *memory = NULL;
-	if (count == CL_UINT_MAX || arguments_of(twin) != count + 1)
+	pair->module = module;
+	pair->regroups = blocks_regroups(module, row);
+	if (count == CL_UINT_MAX || arguments_of(twin) != count + added) {
 		row->code = CL_INVALID_KERNEL_DEFINITION;
-	else if ((memory = memory_of(context, row, module, &code)) == NULL) {
-		row->why = code == CL_SUCCESS ? BLOCKS_NO_ROOM : BLOCKS_KERNEL_FAILED;
-		row->code = code;
-	} else {
-		row->code =
-		    blocks_next.clSetKernelArg(twin, count, sizeof memory->memory, &memory->memory);
-		if (row->code == CL_SUCCESS) {
-			row->why = BLOCKS_COVERED;
-			pair->counters = memory->counters;
-			pair->module = module;
-			return twin;
-		}
+	} else if (!added || set_counters(twin, count, context, pair)) {
+		row->why = BLOCKS_COVERED;
+		return twin;
 	}
 	blocks_next.clReleaseKernel(twin);
 	return NULL;
@@ -148,12 +160,12 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
 	                                          : 0;
 	pair->row = blocks_row(name, hash, BLOCKS_OPENCL);
-	if (pair->row != NULL && stage == BLOCKS_COUNT)
+	if (pair->row != NULL && stage != BLOCKS_COLLECT)
 		blocks_facts(kernel, pair->row);
 	if (pair->row != NULL && hash == 0)
 		pair->row->why =
 		    why == BLOCKS_NO_SOURCE && blocks_is_linked(program) ? BLOCKS_LINKED : why;
-	else if (pair->row != NULL && stage == BLOCKS_COUNT)
+	else if (pair->row != NULL && stage != BLOCKS_COLLECT)
 		pair->twin = make_twin(kernel, program, name, pair);
 	else if (source.data != NULL)
 		blocks_write_build(source.hash, source.data, source.bytes);
@@ -223,6 +235,8 @@ static CL_API_ENTRY cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *error)
 			pair->twin = blocks_next.clCloneKernel(from->twin, NULL);
 		pair->counters = from->counters;
 		pair->module = from->module;
+		pair->misfits = from->misfits;
+		pair->regroups = from->regroups;
 		guest_map_put(pairs, kernel, (uintptr_t)pair);
 	}
 	errno = saved;
@@ -257,7 +271,12 @@ static CL_API_ENTRY cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint in
 	cl_int result = blocks_next.clSetKernelArg(kernel, index, bytes, value);
 	struct pair *pair = result == CL_SUCCESS ? find(kernel) : NULL;
 
+	if (pair != NULL && pair->row != NULL && stage == BLOCKS_COUNT)
+		blocks_note_argument(pair->row, index, bytes, value);
 	if (pair != NULL && pair->twin != NULL) {
+		if (stage == BLOCKS_CHANGE)
+			blocks_fit_argument(pair->module, pair->row, index, bytes, value,
+			                    &pair->misfits);
 		cl_int code = blocks_next.clSetKernelArg(pair->twin, index, bytes, value);
 		if (code != CL_SUCCESS)
 			part(pair, BLOCKS_ARGUMENT_FAILED, code);
@@ -312,9 +331,12 @@ static cl_kernel twin_of(struct pair *pair)
 {
 	if (pair == NULL || pair->twin == NULL)
 		return NULL;
-	if (!atomic_load_explicit(&stopped, memory_order_relaxed))
+	if (atomic_load_explicit(&stopped, memory_order_relaxed))
+		pair->row->why = BLOCKS_POINTERS;
+	else if (pair->misfits != 0)
+		pair->row->why = BLOCKS_OTHER_VALUE;
+	else
 		return pair->twin;
-	pair->row->why = BLOCKS_POINTERS;
 	return NULL;
 }
 
@@ -335,15 +357,27 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 	struct pair *pair = find(kernel);
 	cl_kernel twin = twin_of(pair);
 	cl_int code = CL_SUCCESS;
+	size_t chosen[3];
+	const size_t *groups = locals;
 	int saved = errno;
 
-	if (pair != NULL && pair->row != NULL && stage == BLOCKS_COUNT)
+	if (pair != NULL && pair->row != NULL && stage != BLOCKS_COLLECT)
 		blocks_sub_group(kernel, dimensions, locals, pair->row);
+	if (twin != NULL && pair->regroups) {
+		if (blocks_regroup(twin, dimensions, sizes, locals, pair->row, chosen)) {
+			groups = chosen;
+		} else {
+			pair->row->why = BLOCKS_NO_GROUPS;
+			twin = NULL;
+		}
+	}
 	errno = saved;
 	if (twin != NULL) {
-		blocks_choose_sample(pair->counters, pair->module, items_of(dimensions, sizes));
+		if (pair->counters != NULL)
+			blocks_choose_sample(pair->counters, pair->module,
+			                     items_of(dimensions, sizes));
 		code = blocks_next.clEnqueueNDRangeKernel(queue, twin, dimensions, offsets, sizes,
-		                                          locals, wait_count, waits, event);
+		                                          groups, wait_count, waits, event);
 		if (code == CL_SUCCESS) {
 			blocks_lanes(dimensions, sizes, locals, pair->row);
 			count(pair, true, items_of(dimensions, sizes));

@@ -63,6 +63,11 @@ void blocks_sub_group(cl_kernel kernel, cl_uint dimensions, const size_t *locals
 void blocks_lanes(cl_uint dimensions, const size_t *sizes, const size_t *locals,
                   struct blocks_kernel *row);
 
+// A size of work-groups like `locals` that fills the width of the device, in `chosen`: a multiple
+// of it, of 64 work-items or more where that divides the launch. False: there is none.
+bool blocks_regroup(cl_kernel kernel, cl_uint dimensions, const size_t *sizes, const size_t *locals,
+                    const struct blocks_kernel *row, size_t chosen[3]);
+
 // ---- kernels (kernel.c)
 
 bool blocks_kernels_begin(enum blocks_stage stage);

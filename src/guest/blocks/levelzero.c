@@ -127,7 +127,7 @@ static void know_module(ze_context_handle_t context, ze_device_handle_t device,
 		module->why = BLOCKS_SPECIALISED;
 	else if ((module->hash = note_build(desc)) == 0)
 		module->why = BLOCKS_NO_ROOM;
-	else if (stage == BLOCKS_COUNT)
+	else if (stage != BLOCKS_COLLECT)
 		make_twin_module(module, context, device, desc);
 	guest_map_put(modules, handle, (uintptr_t)module);
 }
@@ -214,8 +214,13 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 	if (row->code != ZE_RESULT_SUCCESS)
 		return NULL;
 	void *memory = NULL;
-	if (arguments == UINT32_MAX || arguments_of(twin, &items) != arguments + 1) {
+	uint32_t added = stage == BLOCKS_COUNT;
+	kernel->module = blocks_module_of(row->hash);
+	if (arguments == UINT32_MAX || arguments_of(twin, &items) != arguments + added) {
 		row->code = (int32_t)ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
+	} else if (!added) {
+		row->why = BLOCKS_COVERED;
+		return twin;
 	} else if ((memory = memory_of(row)) == NULL) {
 		row->why = BLOCKS_NO_ROOM;
 	} else {
@@ -224,7 +229,6 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 		if (row->code == ZE_RESULT_SUCCESS) {
 			row->why = BLOCKS_COVERED;
 			kernel->counters = memory;
-			kernel->module = blocks_module_of(row->hash);
 			return twin;
 		}
 	}
@@ -316,6 +320,13 @@ static ze_result_t ZE_APICALL set_argument(ze_kernel_handle_t kernel, uint32_t i
                                            const void *value)
 {
 	SET(kernel, set_argument, index, bytes, value);
+	if (known == NULL || known->row == NULL)
+		return result;
+	if (stage == BLOCKS_COUNT)
+		blocks_note_argument(known->row, index, bytes, value);
+	else if (stage == BLOCKS_CHANGE && known->twin != NULL)
+		blocks_fit_argument(known->module, known->row, index, bytes, value,
+		                    &known->misfits);
 	return result;
 }
 

@@ -54,6 +54,7 @@ struct blocks_ze_kernel {
 	void *counters;                     // of the twin, mapped
 	const struct blocks_module *module; // that the twin is from
 	uint64_t group_items;               // work-items of a group
+	uint32_t misfits; // arguments for which the changed module was not made, a bit each
 	struct blocks_ze_kernel *following; // among those to be used again
 };
 struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel); // NULL: not known

@@ -118,13 +118,15 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
                               uint32_t count, ze_event_handle_t *waits)
 {
 	struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
-	bool has = known != NULL && known->twin != NULL;
+	bool twin = known != NULL && known->twin != NULL;
+	bool has = twin && known->misfits == 0;
 	ze_result_t code = ZE_RESULT_SUCCESS;
 
 	if (has) {
 		uint64_t items = known->group_items * groups->groupCountX * groups->groupCountY *
 		                 groups->groupCountZ;
-		blocks_choose_sample(known->counters, known->module, items);
+		if (known->counters != NULL)
+			blocks_choose_sample(known->counters, known->module, items);
 		code = next(list, known->twin, groups, signal, count, waits);
 		if (code == ZE_RESULT_SUCCESS) {
 			note(list, known->row, true, items);
@@ -137,6 +139,8 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
 	if (has) {
 		known->row->why = BLOCKS_LAUNCH_FAILED;
 		known->row->code = (int32_t)code;
+	} else if (twin) {
+		known->row->why = BLOCKS_OTHER_VALUE;
 	}
 	note(list, known != NULL ? known->row : NULL, false, 0);
 	return result;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define SPIR "-x spir -spir-std=1.2 "
 enum { MOST_DEVICES = 32, MOST_FEATURES = 64 };
 
 // An instrumented program that was built, or could not be. Never freed: it holds its context, so
@@ -200,8 +201,11 @@ static cl_program load(const struct twin *twin, cl_uint count, const cl_device_i
 {
 	const unsigned char *spirv = (const unsigned char *)(twin->module + 1);
 	const unsigned char *binaries[MOST_DEVICES];
+	const char *source = (const char *)spirv;
 	size_t lengths[MOST_DEVICES];
 
+	if (twin->module->source_bytes != 0)
+		return blocks_next.clCreateProgramWithSource(twin->context, 1, &source, NULL, code);
 	if (takes_spirv(devices[0]))
 		return blocks_next.clCreateProgramWithIL(twin->context, spirv,
 		                                         twin->module->spirv_bytes, code);
@@ -216,10 +220,23 @@ static cl_program load(const struct twin *twin, cl_uint count, const cl_device_i
 	                                             binaries, NULL, code);
 }
 
+// What a twin is built with; `room` is for texts that are put together.
+static const char *options_of(const struct twin *twin, bool spirv, char *room)
+{
+	const struct blocks_module *module = twin->module;
+
+	if (module->source_bytes != 0)
+		return (const char *)(module + 1) + module->source_bytes;
+	if (!spirv)
+		memcpy(room, SPIR, sizeof SPIR);
+	memcpy(room + strlen(room), module->options,
+	       strnlen(module->options, sizeof module->options - 1));
+	return room;
+}
+
 static void build(struct twin *twin, cl_program program)
 {
-	static const char spir[] = "-x spir -spir-std=1.2 ";
-	char options[sizeof spir + sizeof twin->module->options] = "";
+	char room[sizeof SPIR + sizeof twin->module->options] = "";
 	cl_device_id devices[MOST_DEVICES];
 	cl_uint count = cpus_of(program, devices);
 
@@ -227,11 +244,8 @@ static void build(struct twin *twin, cl_program program)
 	cl_program made = count != 0 ? load(twin, count, devices, &twin->code) : NULL;
 	if (made == NULL)
 		return;
-	if (!takes_spirv(devices[0]))
-		memcpy(options, spir, sizeof spir);
-	memcpy(options + strlen(options), twin->module->options,
-	       strnlen(twin->module->options, sizeof twin->module->options - 1));
-	twin->code = blocks_next.clBuildProgram(made, count, devices, options, NULL, NULL);
+	twin->code = blocks_next.clBuildProgram(
+	    made, count, devices, options_of(twin, takes_spirv(devices[0]), room), NULL, NULL);
 	if (twin->code == CL_SUCCESS) {
 		twin->program = made;
 		twin->why = BLOCKS_COVERED;

@@ -11,10 +11,11 @@
 
 // The folder's absolute path; not set or empty: the layer does nothing.
 #define BLOCKS_ENVIRONMENT_FOLDER "TARE_BLOCKS"
-// "collect" or "count".
+// "collect", "count", or "change": kernels are those of the MODULEs, which count nothing.
 #define BLOCKS_ENVIRONMENT_STAGE "TARE_BLOCKS_STAGE"
 #define BLOCKS_STAGE_COLLECT "collect"
 #define BLOCKS_STAGE_COUNT "count"
+#define BLOCKS_STAGE_CHANGE "change"
 // Build options in the place of the program's own, which may be "", and pragmas (words.h). Not set:
 // its own are kept.
 #define BLOCKS_ENVIRONMENT_OPTIONS "TARE_BLOCKS_OPTIONS"
@@ -53,13 +54,31 @@ struct blocks_build {
 	uint64_t text_bytes;
 };
 
-// A MODULE: this, then the same module as SPIR-V and as bitcode; either may have no bytes.
+#define BLOCKS_NAME_BYTES 512
+#define BLOCKS_ARGUMENTS 16 // of a kernel, whose values are noted
+#define BLOCKS_FIXED 16     // of a module
+
+#define BLOCKS_GROUPS UINT32_MAX
+
+// An argument by value of which a changed kernel holds the value: launches with another one are not
+// the changed kernel's. Or, with BLOCKS_GROUPS, a kernel whose work-groups take another size, one
+// that fills the device's width.
+struct blocks_fixed {
+	char kernel[BLOCKS_NAME_BYTES];
+	uint32_t argument, bytes;
+	uint64_t value; // its low bytes
+};
+
+// A MODULE: this, then the same module as SPIR-V and as bitcode; either may have no bytes. Or it is
+// OpenCL C with the options to build it with, both with an end.
 struct blocks_module {
 	uint64_t magic;
 	uint32_t rows, row_counters;         // of one kernel's counters (blocks/instrument.h)
 	uint32_t sample_items, sample_words; // of its sample, behind them (blocks/sample.h)
-	uint64_t spirv_bytes, bitcode_bytes;
-	char options[256]; // to build it with
+	uint64_t spirv_bytes, bitcode_bytes, source_bytes, source_options_bytes;
+	char options[256]; // to build SPIR-V and bitcode with
+	uint32_t fixed_count, unused;
+	struct blocks_fixed fixed[BLOCKS_FIXED];
 };
 
 // Why launches of a kernel were not counted.
@@ -77,14 +96,22 @@ enum blocks_why {
 	BLOCKS_NO_ROOM,         // for counters
 	BLOCKS_POINTERS,        // arguments were set by an extension's functions
 	BLOCKS_INDIRECT,        // how many work-groups a launch has is in the device's memory
+	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
+	BLOCKS_NO_GROUPS,       // no size of work-groups fills the device's width
 	BLOCKS_WHYS,
 };
 
 #define BLOCKS_NOT_TOLD UINT64_MAX
-#define BLOCKS_NAME_BYTES 512
 #define BLOCKS_KERNELS 1024
 #define BLOCKS_MOST_PRAGMAS 8                  // of a set of options
 #define BLOCKS_AREA_BYTES (UINT64_C(64) << 20) // most for the counters of a process
+
+// What an argument by value of up to 8 bytes was set to.
+struct blocks_argument {
+	uint64_t value;
+	uint32_t bytes; // 0: it was not set
+	uint32_t varies;
+};
 
 // A kernel of one build. Rows are never taken back.
 struct blocks_kernel {
@@ -106,6 +133,7 @@ struct blocks_kernel {
 	// of launches whose work-groups have a size of the program's, by the width that the driver
 	// tells: work-items, and as many as their work-groups would have room for
 	uint64_t lanes_used, lanes_offered;
+	struct blocks_argument arguments[BLOCKS_ARGUMENTS]; // of the second run
 };
 
 struct blocks_counts {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What findings advise, done to a module by machine: kernels then compute the same, or the same
+// with the precision that the advice has. What that saves is measured (gains.h).
+#pragma once
+#include "blocks/findings/findings.h"
+
+enum tare_blocks_change {
+	TARE_BLOCKS_AS_IT_IS,     // none
+	TARE_BLOCKS_IN_SINGLE,    // doubles between floats become floats
+	TARE_BLOCKS_BY_CONSTANTS, // divisors that are arguments become constants
+	TARE_BLOCKS_IN_NATIVE,    // functions take their native_ form
+	TARE_BLOCKS_REGROUPED,    // work-groups fill the device's width
+	TARE_BLOCKS_CHANGES,
+};
+
+// The change that does what a finding advises; AS_IT_IS: no machine can.
+enum tare_blocks_change tare_blocks_change_of(enum tare_blocks_advice advice);
+
+struct tare_blocks_changed {
+	uint32_t *words; // SPIR-V, malloc
+	size_t count;
+	struct blocks_fixed fixed[BLOCKS_FIXED]; // for which it holds (shared.h)
+	uint32_t fixed_count;
+	// of each word of the module, malloc: the instruction there is changed; its line in the
+	// build's own source, or 0; which of the fixed arguments it divides by, from 1 on
+	bool *done;
+	uint32_t *lines;
+	uint8_t *divisors;
+};
+
+// Changes a build's module in what the counted kernels of that build raise. 0 or -ENOMEM. To free
+// in either case.
+int tare_blocks_change(const struct tare_blocks_build *build,
+                       const struct tare_blocks_profile *profile, enum tare_blocks_change change,
+                       struct tare_blocks_changed *changed);
+void tare_blocks_changed_free(struct tare_blocks_changed *changed);
+
+// How much of a kernel's finding a change reaches, by executions: from 0 to 1; negative: no memory.
+double tare_blocks_change_reach(const struct tare_blocks_changed *changed,
+                                const struct tare_blocks_kernel *kernel,
+                                enum tare_blocks_advice advice);
+
+// The same in OpenCL C, for a driver that compiles it itself: its text and options with the change,
+// in *text and *options, malloc. Where a divisor cannot be found in the text changed->done tells. 0
+// or -ENOMEM.
+int tare_blocks_change_source(const struct tare_blocks_build *build, enum tare_blocks_change change,
+                              struct tare_blocks_changed *changed, char **text);
+
+// The special functions with a native form, as OpenCL C names them, by their number in OpenCL.std.
+struct tare_blocks_native {
+	uint8_t exact, native; // 0: the end
+	const char *name;
+};
+extern const struct tare_blocks_native tare_blocks_natives[];
+
+// ---- between the files of this folder
+
+// The value of a divisor that is a kernel's argument, or one widened, by what the program's
+// launches gave it: that of the division at word `at` in the function `function`.
+struct tare_blocks_divisor {
+	uint32_t type; // of the divisor
+	uint64_t value;
+	struct blocks_fixed fixed;
+};
+// `defined`: of each id below the bound the word of its instruction in a function, or 0. False: it
+// is none such.
+bool tare_blocks_divisor_of(const struct tare_blocks_build *build,
+                            const struct tare_blocks_profile *profile, const size_t *defined,
+                            size_t at, uint32_t function, struct tare_blocks_divisor *divisor);
+
+// Whether a kernel's work-items do not see how they are grouped: no barriers, no local memory, no
+// places in groups.
+bool tare_blocks_is_free_of_groups(const struct tare_blocks_module *module,
+                                   const struct tare_blocks_function *function);

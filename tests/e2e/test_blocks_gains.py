@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare blocks --gains: kernels are changed where it can be done, and where no figure is known the reason is told.
+What is promised is compared with what it brings in test_blocks_promises.py."""
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
+from test_blocks import TOOLS, Blocks, kernel_of, once  # noqa: E402, F401
+from test_blocks_findings import PAIRS  # noqa: E402
+
+pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
+              pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
+
+# No machine makes these changes: the most is what the kernel takes.
+BOUND = {
+    "divergent-branch": ("divergent", "50", "256", "64"),
+    "uncoalesced-access": ("scattered", "40", "256", "64"),
+    "frequent-barriers": ("waiting", "1", "256", "64"),
+}
+
+
+def finding_of(document, kernel, finding):
+    found = [one for one in kernel_of(document, kernel)["findings"] if one["id"] == finding]
+    assert len(found) == 1, (kernel, finding)
+    return found[0]
+
+
+def test_what_no_machine_can_change_has_the_kernels_time_as_its_most(once):  # noqa: F811
+    words = [word for row in BOUND.values() for word in row]
+    done, document = once.blocks(PAIRS, "", *words, options=["--sample", "--gains", "--rounds", "1"])
+    for finding, (kernel, *_) in BOUND.items():
+        one = finding_of(document, kernel, finding)
+        assert one["low_ns"] is one["best_ns"] is None and one["high_ns"] == one["kernel_ns"] > 0
+        assert one["gain_why"].endswith("is the program's to change")
+    assert " ".join(done.out.decode().split()).count("It brings at most") == 3
+    assert all(line == line[:80] for line in done.out.decode().partition("What to change")[2].splitlines()[:9])
+
+
+def test_nothing_is_promised_that_was_not_asked_for(once):  # noqa: F811
+    done, document = once.blocks(PAIRS, "", "divided", "7", "256", "64")
+    one = finding_of(document, "divided", "integer-division")
+    assert [one[name] for name in ("low_ns", "best_ns", "high_ns", "kernel_ns", "gain_why")] == [None] * 5
+    assert b"measured by --gains" in done.out
+
+
+DIVISIONS = """
+kernel void parts(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 100; k++)
+        sum += (i + k) / n + (i * k) %n;
+    out[i] = sum;
+}
+kernel void loaded(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 100; k++)
+        sum += (i + k) / out[i];
+    out[i] = sum;
+}
+#define PART / n
+kernel void hidden(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 100; k++)
+        sum += (i + k) PART;
+    out[i] = sum;
+}
+kernel void half_seen(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 100; k++) {
+        sum += (i + k) / n;
+        sum += (i + k * k) / (in[k] + 1);
+    }
+    out[i] = sum;
+}
+"""
+FLOATS = """
+#define TENTH 0.1
+kernel void literal(global const float *in, global float *out, int n)
+{
+    float x = in[get_global_id(0)];
+    for (int k = 0; k < n; k++)
+        x = x * 1.5 + .25 - 1e-3; // 2.5
+    out[get_global_id(0)] = x;
+}
+kernel void named(global const float *in, global float *out, int n)
+{
+    float x = in[get_global_id(0)];
+    for (int k = 0; k < n; k++)
+        x = x * TENTH;
+    out[get_global_id(0)] = x;
+}
+"""
+
+
+def gained(blocks, source, *words, rounds=1, options=()):
+    path = blocks.folder / "source.cl"
+    path.write_text(source, encoding="utf-8")
+    done, document = blocks.blocks(path, "", *words, options=["--gains", "--rounds", str(rounds), *options])
+    assert done.status == 0, done.errors.decode()
+    return done, document
+
+
+def test_divisors_are_found_in_the_source_or_it_is_said(once):  # noqa: F811
+    done, document = gained(once, DIVISIONS, *(word for name in ("parts", "hidden", "half_seen")
+                                               for word in (name, "7", "256", "64")), rounds=6)
+    parts = finding_of(document, "parts", "integer-division")
+    assert parts["gain_why"] is None and parts["best_ns"] is not None
+    hidden = finding_of(document, "hidden", "integer-division")
+    assert hidden["best_ns"] is None and "no argument" in hidden["gain_why"] and hidden["high_ns"] > 0
+    half = finding_of(document, "half_seen", "integer-division")
+    assert half["best_ns"] is None and "50 % of these only" in half["gain_why"] and half["low_ns"] is not None
+    assert b"results differ" not in done.out, "a constant divisor divides as the argument did"
+
+
+def test_an_argument_that_differs_between_launches_is_no_constant(once):  # noqa: F811
+    _, document = gained(once, DIVISIONS, "parts", "7", "256", "64", "parts", "9", "256", "64", rounds=6)
+    one = finding_of(document, "parts", "integer-division")
+    assert one["best_ns"] is None and "no argument that is the same in each launch" in one["gain_why"]
+
+
+def test_constants_become_floats_where_the_source_has_them(once):  # noqa: F811
+    _, document = gained(once, FLOATS, "literal", "9", "256", "64", "named", "9", "256", "64", rounds=6)
+    assert finding_of(document, "literal", "double-constant")["gain_why"] is None
+    named = finding_of(document, "named", "double-constant")
+    assert named["best_ns"] is None and "cannot make the change" in named["gain_why"]
+
+
+def test_lines_that_a_directive_moves_are_not_edited(once):  # noqa: F811
+    _, document = gained(once, FLOATS.replace("kernel void named", "#line 40\nkernel void named"), "literal", "9", "256",
+                         "64", rounds=6)
+    assert "cannot make the change" in finding_of(document, "literal", "double-constant")["gain_why"]
+
+
+def test_groups_are_changed_only_where_a_kernel_does_not_see_them(once):  # noqa: F811
+    source = ("kernel void seen(global const float *in, global float *out, int n)\n"
+              "{ out[get_global_id(0)] = in[get_local_id(0)] + get_group_id(0); }\n")
+    _, document = gained(once, source, "seen", "1", "256", "1")
+    findings = kernel_of(document, "seen")["findings"]
+    if not findings:
+        pytest.skip("the driver tells no width")
+    assert findings[0]["best_ns"] is None and "sees how its work-items are grouped" in findings[0]["gain_why"]
+
+
+def test_few_rounds_promise_no_more_than_the_kernels_time(once):  # noqa: F811
+    _, document = gained(once, DIVISIONS, "parts", "7", "256", "64", rounds=1)
+    one = finding_of(document, "parts", "integer-division")
+    assert one["best_ns"] is None and one["high_ns"] == one["kernel_ns"] > 0 and "fewer than 6 rounds" in one["gain_why"]
