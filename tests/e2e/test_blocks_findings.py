@@ -190,7 +190,7 @@ def test_rows_of_a_tile_that_begin_within_a_line_are_not_far_apart(tare_path, tm
 
 def test_no_line_is_wider_than_a_terminal(tare_path, tmp_path, kernel_cache):  # noqa: F811
     done, _ = Blocks(tare_path, tmp_path, kernel_cache, "pthread").blocks(
-        PAIRS, "", "divergent", "50", "256", "64", "doubled", "3000", "256", "64", options=["--sample"])
+        PAIRS, "", "divergent", "50", "256", "64", "doubled", "3000", "256", "64", options=["--sample"], COLUMNS="80")
     assert " 0.0 %" not in done.out.decode() and "store <0.1 %" in " ".join(done.out.decode().split())
     lines = done.out.decode().splitlines()
     begin = next(index for index, line in enumerate(lines) if line.startswith("blocks of"))

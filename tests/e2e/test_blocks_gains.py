@@ -30,7 +30,7 @@ def finding_of(document, kernel, finding):
 
 def test_what_no_machine_can_change_has_the_kernels_time_as_its_most(once):  # noqa: F811
     words = [word for row in BOUND.values() for word in row]
-    done, document = once.blocks(PAIRS, "", *words, options=["--sample", "--gains", "--rounds", "1"])
+    done, document = once.blocks(PAIRS, "", *words, options=["--sample", "--gains", "--rounds", "1"], COLUMNS="80")
     for finding, (kernel, *_) in BOUND.items():
         one = finding_of(document, kernel, finding)
         assert one["low_ns"] is one["best_ns"] is None and one["high_ns"] == one["kernel_ns"] > 0

@@ -270,6 +270,7 @@ int main(int argc, char **argv)
 	static const struct tare_pc_samples no_samples;
 	static const struct tare_blocks_models models;
 	static const struct tare_blocks_times times;
+	static const struct tare_blocks_gains gains;
 	static const struct tare_blocks_trials no_trials;
 	const char *of = argc > 2 ? argv[1] : "", *how = argc > 2 ? argv[2] : "";
 	const struct tare_text_options options = { .columns =
@@ -294,6 +295,7 @@ int main(int argc, char **argv)
 		.samples = strcmp(of, "sampled") == 0 ? &samples : &no_samples,
 		.models = &models,
 		.times = &times,
+		.gains = &gains,
 		.trials = strcmp(of, "options") == 0 ? &trials : &no_trials,
 	};
 	if (strcmp(how, "json") == 0)
