@@ -191,10 +191,10 @@ const char *tare_report_bar(const struct tare_text *text, double share, size_t c
                             char buffer[RUN_TEXT])
 {
 	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	long eighths = lround(share * (double)columns * 8);
 	char *to = buffer;
 
 	columns = columns < RUN_BAR ? columns : RUN_BAR;
+	long eighths = lround(share * (double)columns * 8);
 	buffer[0] = '\0';
 	if (!(share > 0) || eighths < 0)
 		return buffer;
