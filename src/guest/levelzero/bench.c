@@ -24,6 +24,18 @@ static ze_result_t ZE_APICALL no_reset(ze_event_handle_t event)
 	return ZE_RESULT_SUCCESS;
 }
 
+static atomic_bool taken;
+
+bool ze_bench_take(void)
+{
+	return !atomic_exchange(&taken, true);
+}
+
+void ze_bench_give(void)
+{
+	atomic_store(&taken, false);
+}
+
 struct ze_bench *ze_bench(void)
 {
 	static struct ze_bench *bench;

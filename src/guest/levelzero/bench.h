@@ -20,7 +20,12 @@ struct ze_bench {
 // The driver's part of command `at`.
 typedef ze_result_t ze_bench_vendor(void *context, uint32_t at);
 
-// The one of this process, ready for use. NULL: no memory, or nothing is recorded.
+// Measurements share the one of this process, and what they tell: one at a time. False: another
+// thread is at one.
+bool ze_bench_take(void);
+void ze_bench_give(void);
+// The one of this process, ready for use by who has taken it. NULL: no memory, or nothing is
+// recorded.
 struct ze_bench *ze_bench(void);
 // Has room for ZE_BENCH_COMMANDS commands.
 void ze_bench_rewind(struct ze_bench *bench);

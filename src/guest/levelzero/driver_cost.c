@@ -210,8 +210,13 @@ void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_lis
 	static _Atomic bool begun;
 	// Of a process that records another API, too, costs are not told.
 	if (!ze_may_change() || thread->depth != 1 || like->device == NULL || like->copies ||
-	    guest_options.calibrated != TARE_TRACE_LEVELZERO || atomic_exchange(&begun, true))
+	    guest_options.calibrated != TARE_TRACE_LEVELZERO || atomic_load(&begun) ||
+	    !ze_bench_take())
 		return;
+	if (atomic_exchange(&begun, true)) {
+		ze_bench_give();
+		return;
+	}
 	int saved = errno;
 	uint64_t from = guest_ticks();
 	bench.call = &like->driver->call;
@@ -230,5 +235,6 @@ void ze_driver_cost_first(const struct guest_thread *thread, const struct ze_lis
 	guest_options.calibration_ticks += guest_ticks() - from;
 	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
 	                 __ATOMIC_RELAXED);
+	ze_bench_give();
 	errno = saved;
 }

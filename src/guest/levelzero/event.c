@@ -84,6 +84,7 @@ static void event_made(ze_event_handle_t handle, ze_event_pool_handle_t pool, bo
 	if (event == NULL)
 		return;
 	event->handle = handle;
+	event->holders = 1;
 	event->pool = pool;
 	event->timed = timed && !guest_options.count_only;
 	event->counts = counting;
@@ -227,13 +228,19 @@ static bool is_left_alone(struct ze_event *event)
 	return atomic_load(&event->asked) == 0;
 }
 
+void ze_event_let_go(struct ze_event *event)
+{
+	if (atomic_fetch_sub(&event->holders, 1) == 1)
+		ze_give(&spares, event);
+}
+
 // One whose questioner never ends asking keeps it: it is never destroyed then.
 static ze_result_t destroy(const struct ze_driver *driver, ze_event_handle_t handle,
                            struct ze_event *event)
 {
 	if (!is_left_alone(event))
 		return ZE_RESULT_SUCCESS;
-	ze_give(&spares, event);
+	ze_event_let_go(event);
 	return driver->call.zeEventDestroy(handle);
 }
 

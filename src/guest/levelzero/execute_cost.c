@@ -264,15 +264,18 @@ void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_li
 	if (ZE_LIKELY(atomic_load_explicit(&begun, memory_order_relaxed)) || thread->depth != 1 ||
 	    like->device == NULL || like->copies ||
 	    guest_options.calibrated != TARE_TRACE_LEVELZERO || !can_measure(&like->driver->call) ||
-	    atomic_exchange(&begun, true))
+	    !ze_bench_take())
 		return;
 	int saved = errno;
+	bench.ours = atomic_exchange(&begun, true) ? NULL : ze_bench();
+	if (bench.ours == NULL) {
+		ze_bench_give();
+		errno = saved;
+		return;
+	}
 	uint64_t from = guest_ticks();
 	bench.call = &like->driver->call;
 	bench.context = like->context;
-	bench.ours = ze_bench();
-	if (bench.ours == NULL)
-		return;
 	guest_bench_room(&bench.ours->on, true);
 	uint32_t rounds = make(&bench, like) ? measure(&bench) : 0;
 	end(&bench);
@@ -283,5 +286,6 @@ void ze_execute_cost_first(const struct guest_thread *thread, const struct ze_li
 	guest_options.calibration_ticks += guest_ticks() - from;
 	__atomic_store_n(&guest_header->calibration_ticks, guest_options.calibration_ticks,
 	                 __ATOMIC_RELAXED);
+	ze_bench_give();
 	errno = saved;
 }

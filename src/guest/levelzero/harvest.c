@@ -107,12 +107,20 @@ static ze_result_t ask(struct guest_thread *thread, struct ze_list *list,
 	return result;
 }
 
+// Whether a place is between tail and head. The tail is read once: who harvests moves it meanwhile,
+// and the last entry would seem to lie outside.
+static bool is_inside(const struct ze_list *list, uint32_t at)
+{
+	uint32_t tail = atomic_load(&list->tail);
+	return at - tail < atomic_load(&list->head) - tail;
+}
+
 // The entry at a place. With `asks` its event is not destroyed until asked_enough.
 static struct ze_pending look(struct ze_list *list, uint32_t at, bool asks)
 {
 	guest_hold(&list->push);
 	struct ze_pending pending = { 0 };
-	if (at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
+	if (is_inside(list, at))
 		pending = list->ring[at & list->mask];
 	if (asks && pending.event != NULL && pending.known != NULL)
 		atomic_fetch_add(&pending.known->asked, 1);
@@ -152,6 +160,8 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 			keep_stamps(said, stamps);
 	}
 	guest_let_go(&list->push);
+	if (mine && known == NULL && said != NULL)
+		ze_event_let_go(said);
 	return mine;
 }
 
@@ -235,8 +245,7 @@ static struct ze_pending entry_of(struct ze_list *list, const struct ze_event *e
 {
 	struct ze_pending pending = { 0 };
 	guest_hold(&list->push);
-	if (event->list == list && event->content == NULL &&
-	    at - atomic_load(&list->tail) < atomic_load(&list->head) - atomic_load(&list->tail))
+	if (event->list == list && event->content == NULL && is_inside(list, at))
 		pending = list->ring[at & list->mask];
 	guest_let_go(&list->push);
 	if (pending.known != event)
@@ -290,6 +299,7 @@ void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
 		entry->known = NULL;
 		entry->copied = copy->copied;
 		entry->of = event;
+		atomic_fetch_add(&event->holders, 1);
 		entry->slot = copy->slot;
 		event->list = NULL;
 		event->copied_at = atomic_load_explicit(&event->at, memory_order_relaxed);

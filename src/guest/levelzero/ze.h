@@ -201,7 +201,11 @@ struct ze_event {
 	// the reset has run the event says that command's times.
 	_Atomic(struct ze_list *) copied_list; // NULL: none
 	_Atomic uint32_t copied_at;            // in that list's ring
+	// The program, until it destroys the event, and each pending command whose times are
+	// copied: the last of them lets its memory be used again.
+	_Atomic uint32_t holders;
 };
+void ze_event_let_go(struct ze_event *event); // by one of its holders
 struct ze_event *ze_event_find(ze_event_handle_t handle);
 bool ze_events_begin(void);
 // Destroys what the program has destroyed while it was still to be read.
