@@ -86,6 +86,7 @@ static void make_sampled(void)
 	for (uint32_t i = 0; i < INSTRUCTIONS; i++) {
 		meet(&met[i], TARE_STALL_SELECTED, i * 10);
 		meet(&met[i], i == 5 ? TARE_STALL_OTHER : (enum tare_stall)(1 + i % 4), i * i * 7);
+		meet(&met[i], i == 6 ? TARE_STALL_MIO_THROTTLE : TARE_STALL_SHORT_SCOREBOARD, 8);
 		executed[i] = (struct tare_exact_counts){ i < 4 ? 4096 : 4000 + i, 120000 + i };
 		exact.all.warps += executed[i].warps;
 		exact.all.threads += executed[i].threads;
