@@ -5,6 +5,7 @@
 
 const COMMON_ARGUMENTS = new Set(['bool', 'char', 'short', 'int', 'long', 'float', 'double', 'unsigned', 'void', 'const', 'true', 'false',
 	'array', 'Half', 'BFloat16', 'half_t', '__half', 'bfloat16_t', '__nv_bfloat16']);
+const LEAST_ARGUMENTS = 6;
 const UNNAMED = '(anonymous namespace)::';
 const WORD = /[A-Za-z0-9_$\u0080-\u{10ffff}]+/uy;
 const letterCount = (text) => Array.from(text).length;
@@ -129,8 +130,9 @@ function shortenName(text, most) {
 	if (wordAt(rest, 0) || rest.startsWith('::'))
 		return cutMiddle(`${own}<>${rest}`, length);
 	const telling = from < 0 ? '' : tellingArguments(simple.slice(from));
+	// Numbers and plain types tell apart where nothing else does.
 	if (!telling)
-		return cutMiddle(own, length);
+		return cutMiddle(letterCount(own) + LEAST_ARGUMENTS <= length ? simple : own, length);
 	const both = `${own}<${telling}>`;
 	return letterCount(both) <= length ? both : cutBoth(own, telling, length);
 }

@@ -193,7 +193,7 @@ def test_launches_are_counted_in_turns_all_over_the_run(on):
     assert groups == list(range(GROUPS)) * A_GROUP
 
 
-def test_no_launch_is_counted_right_behind_one_counted_by_code(on):
+def test_a_launch_right_behind_one_counted_by_code_leaves_its_turn_to_a_later_one(on):
     """Code in a kernel moves bytes of its own, which the launch behind it would be told of: it is a later one's turn."""
     turns = GROUPS * A_GROUP
     counted = Counted(on, [f"kernels={2 * 8 * turns}"])

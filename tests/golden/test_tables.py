@@ -185,7 +185,7 @@ def test_one_line_is_a_column_of_counted_kernels_everywhere(tmp_path):
     written = json.loads(output(ONE_MORE, "hotspots", "json"))
     assert all(kernel["one_more_ns"] == kernel["total_ns"] + 1 for kernel in written["kernels"]) and len(written["kernels"]) > 5
     head = output(ONE_MORE, "hotspots", "text").splitlines()[0]
-    assert head.split()[:5] == ["kernel", "ms", "share", "active", "time"] and head.endswith("one more")
+    assert head.split()[:5] == ["kernel", "ms", "share", "active", "cores"] and head.endswith("one more")
     page = output(ONE_MORE, "hotspots", "page")
     declared = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.S)[1])
     column = next(column for table in declared if table["id"] == "kernels" for column in table["columns"] if column["id"] == "one_more_ns")

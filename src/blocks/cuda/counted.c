@@ -80,8 +80,10 @@ static void take(struct tare_pc_samples *samples, const struct tare_recording *r
 	uint64_t warps = shape ? warps_of(shape) : 0;
 	if (!kernel || !warps || !(count->value > 0))
 		return;
-	double each = count->value / (double)warps, launches = (double)kernel->counted;
-	kernel->each = (kernel->each * launches + each) / (launches + 1);
+	double each = count->value / (double)warps;
+	kernel->counted_warps += warps;
+	// Of a warp, whichever launch it is of.
+	kernel->each += (each - kernel->each) * (double)warps / (double)kernel->counted_warps;
 	kernel->each_least = kernel->counted ? fmin(kernel->each_least, each) : each;
 	kernel->each_most = fmax(kernel->each_most, each);
 	kernel->counted++;

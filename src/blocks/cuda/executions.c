@@ -135,7 +135,8 @@ static double met(const struct tare_sampled_kernel *kernel, const struct tare_sa
 // each warp executes once.
 struct rest {
 	double instructions, issued;
-	double error; // relative, of `issued`
+	double least, most; // of those instructions in a launch, to their mean
+	double error;       // relative, of `issued`
 };
 
 static struct rest rest_of(const struct tare_sampled_kernel *kernel)
@@ -154,8 +155,11 @@ static struct rest rest_of(const struct tare_sampled_kernel *kernel)
 	}
 	double left_out = counted > 0 ? once_met * once / counted : 0;
 	double issued = all - left_out;
-	return (struct rest){ .instructions = (double)kernel->warps * (kernel->each - once),
+	double each = kernel->each - once;
+	return (struct rest){ .instructions = (double)kernel->warps * each,
 		              .issued = issued,
+		              .least = each > 0 ? fmax(kernel->each_least - once, 0) / each : 0,
+		              .most = each > 0 ? (kernel->each_most - once) / each : 0,
 		              .error = once_met > 0 && issued > 0
 		                           ? left_out / issued / sqrt(once_met)
 		                           : 0 };
@@ -180,8 +184,8 @@ static struct tare_sampled executions_of(const struct tare_sampled_kernel *kerne
 	       high = value * (1 + error) / (share + (1 - share) / company);
 	return (struct tare_sampled){ .known = true,
 		                      .value = value,
-		                      .low = low * kernel->each_least / kernel->each,
-		                      .high = fmin(high, most) * kernel->each_most / kernel->each };
+		                      .low = low * rest->least,
+		                      .high = fmin(high, most) * rest->most };
 }
 
 int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel)

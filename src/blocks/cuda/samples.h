@@ -73,7 +73,7 @@ struct tare_sampled_kernel {
 	// instructions by warps, of one warp, as the hardware counted them in launches of another
 	// run: their mean, the least and the most of a launch; 0: not counted
 	double each, each_least, each_most;
-	uint64_t counted; // those launches
+	uint64_t counted, counted_warps; // those launches, and their warps
 	enum tare_sampled_why why;
 	// by instruction: `count` of them, or without a module those that were met, by pc
 	struct tare_stall_counts *instructions;

@@ -147,7 +147,8 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 	}
 	gain->measured = true;
 	gain->differs = gains->trials.sets[set].read == TARE_BLOCKS_RESULT_DIFFERS ||
-	                gains->trials.sets[set].output == TARE_BLOCKS_RESULT_DIFFERS;
+	                gains->trials.sets[set].output == TARE_BLOCKS_RESULT_DIFFERS ||
+	                gains->trials.sets[set].end == TARE_BLOCKS_RESULT_DIFFERS;
 	// Told from none is what all rounds agree on.
 	if (ratio.high < 1)
 		gain->low_ns = saved(own, before, tare_blocks_cell_ns(changed, rounds));
@@ -157,7 +158,8 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 	}
 	gain->best_known = true;
 	gain->best_ns = saved(own, before, after);
-	gain->high_ns = saved(own, tare_blocks_cell_ns(own, rounds), after);
+	gain->high_ns = fmin(saved(own, tare_blocks_cell_ns(own, rounds), after), gain->kernel_ns);
+	gain->told = ratio.high < 1;
 }
 
 bool tare_blocks_gain_of(const struct tare_blocks_gains *gains,

@@ -21,6 +21,7 @@ struct tare_blocks_gain {
 	double low_ns, best_ns, high_ns;
 	bool measured;   // of the changed kernel; else the most is the kernel's time
 	bool best_known; // best_ns
+	bool told;       // from none: all rounds agree on it
 	bool differs;    // what the program reads back or prints, with the change
 	char why[300];   // clause: why no more is known; "": all is
 };

@@ -18,6 +18,8 @@ enum {
 	LIFETIME_STOP = 257,
 	FIRST_OF_GROUPS = 259, // OpGroupAsyncCopy .. OpGroupSMax
 	LAST_OF_GROUPS = 271,
+	// OpGroupNonUniformElect: from here on more of them, and extensions that nobody here knows
+	FIRST_OF_SUB_GROUPS = 333,
 	EXECUTION_LOCAL_SIZE = 17,
 	EXECUTION_SUB_GROUP_SIZE = 35, // .. LocalSizeHintId
 	EXECUTION_SIZE_HINT_ID = 39,
@@ -85,7 +87,7 @@ static bool is_grouped(const struct tare_blocks_module *module, size_t at)
 
 	// What is called is not looked into.
 	if (op == CONTROL_BARRIER || op == SPIRV_CALL ||
-	    (op >= FIRST_OF_GROUPS && op <= LAST_OF_GROUPS))
+	    (op >= FIRST_OF_GROUPS && op <= LAST_OF_GROUPS) || op >= FIRST_OF_SUB_GROUPS)
 		return true;
 	if (op == SPIRV_PARAMETER)
 		return is_local_parameter(module, at);

@@ -22,37 +22,48 @@ static const char *skip_space(const char *at)
 }
 
 // The end of what a bracket at `at` begins; NULL: it has none.
-static const char *closed(const char *at)
+static const char *closed(const char *at, const char brackets[2])
 {
 	int depth = 0;
 
 	for (; *at; at++) {
-		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+		depth += *at == brackets[0] ? 1 : *at == brackets[1] ? -1 : 0;
 		if (depth == 0)
 			return at;
 	}
 	return NULL;
 }
 
-// The parameters of a kernel's definition, behind its first bracket; NULL: it is not found.
-static const char *parameters_of(const char *text, const char *kernel)
+// A kernel's definition: its parameters, behind the first bracket, and the braces of its body.
+struct definition {
+	const char *parameters, *begin, *end;
+};
+
+// False: it is not found, or found twice, or its parameters have what is no parameter between them.
+static bool definition_of(const char *text, const char *kernel, struct definition *of)
 {
 	size_t length = strlen(kernel);
+	int found = 0;
 
 	for (const char *at = text; (at = strstr(at, kernel)); at += length) {
 		const char *open = skip_space(at + length);
-		const char *close = *open == '(' ? closed(open) : NULL;
+		const char *close = *open == '(' ? closed(open, "()") : NULL;
 		bool whole = at == text || !is_word(at[-1]);
-		if (whole && close && *skip_space(close + 1) == '{')
-			return open + 1;
+		const char *body = close ? skip_space(close + 1) : NULL;
+		if (!whole || !body || *body != '{')
+			continue;
+		if (open + strcspn(open, "/#") < close)
+			return false;
+		*of = (struct definition){ open + 1, body, closed(body, "{}") };
+		found++;
 	}
-	return NULL;
+	return found == 1 && of->end;
 }
 
 // The name of a kernel's parameter. False: it is not found.
-static bool name_of(const char *text, const struct blocks_fixed *fixed, char name[NAME])
+static bool name_of(const struct definition *of, const struct blocks_fixed *fixed, char name[NAME])
 {
-	const char *at = parameters_of(text, fixed->kernel);
+	const char *at = of->parameters;
 
 	for (uint32_t i = 0; at && i < fixed->argument; i++) {
 		at += strcspn(at, ",(){}");
@@ -111,14 +122,18 @@ static const char *division_by(const char *at, const char *end, const char *name
 	return NULL;
 }
 
-// Puts the argument's value where a line divides by it. 1: done, 0: the line does not, or -ENOMEM.
+// Puts the argument's value where a line of the kernel's own body divides by it: that of another
+// function is compiled into other kernels, too, and may be given something else there. 1: done, 0:
+// the line does not, or -ENOMEM.
 static int put_value(char **text, uint32_t number, const struct blocks_fixed *fixed)
 {
 	char name[NAME], value[NAME + 64];
 	const char *line = number ? line_of(*text, number) : NULL;
+	struct definition of;
 	int done = 0;
 
-	if (!line || !name_of(*text, fixed, name))
+	if (!line || !definition_of(*text, fixed->kernel, &of) || line < of.begin ||
+	    line > of.end || !name_of(&of, fixed, name))
 		return 0;
 	snprintf(value, sizeof value, "((__typeof__(%s))%" PRIu64 "UL)", name, fixed->value);
 	for (;;) {

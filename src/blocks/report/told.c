@@ -93,7 +93,7 @@ static void write_gain(const struct tare_blocks_gain *gain, FILE *file)
 		        "It brings about %s of the kernel's %s of device time, %s to %s, as "
 		        "measured with the change%s.",
 		        best, all, gain->low_ns > 0 ? low : "0", high,
-		        gain->low_ns > 0 ? "" : "; that is not told from none");
+		        gain->told ? "" : "; that is not told from none");
 	else if (gain->measured)
 		fprintf(file, "It brings %s or more of the kernel's %s of device time: %s.", low,
 		        all, gain->why);

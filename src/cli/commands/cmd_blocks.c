@@ -311,7 +311,10 @@ static int compare(struct session *session, struct tare_error *error)
 		say(session, "a signal ended the program: it is not run again to compare");
 		return 0;
 	}
-	if (own->gains)
+	if (own->gains && own->once)
+		say(session, "--gains: --once counts nothing, so that there is no finding to "
+		             "measure; leave it out");
+	else if (own->gains)
 		status =
 		    tare_blocks_gains_measure(&trying, &session->builds, &session->gains, error);
 	if (status == 0 && own->options.count)
@@ -366,6 +369,7 @@ static int count_instructions(struct session *session, struct tare_error *error)
 			status = TARE_EXIT_RECORD;
 		tare_blocks_place_free(&trace);
 	}
+	end.asked |= session->runs.end.asked;
 	session->runs.end = end;
 	free(plan);
 	return status;

@@ -24,9 +24,10 @@ int tare_counters_add(struct tare_counters_listed *listed, size_t depth,
 		return -ENOMEM;
 	listed->depths = depths;
 	depths[listed->count] = depth;
-	rows[listed->count++] = (struct tare_counter_row){ strdup(row->name), strdup(row->unit),
-		                                           strdup(row->description), row->tells };
-	return 0;
+	rows[listed->count] = (struct tare_counter_row){ strdup(row->name), strdup(row->unit),
+		                                         strdup(row->description), row->tells };
+	const struct tare_counter_row *made = &rows[listed->count++];
+	return made->name && made->unit && made->description ? 0 : -ENOMEM;
 }
 
 void tare_counters_free(struct tare_counters_listed *listed)

@@ -21,8 +21,11 @@ void blocks_note_argument(struct blocks_kernel *row, uint32_t index, size_t byte
                           const void *value)
 {
 	static guest_lock lock;
+	static atomic_bool registered;
 	uint64_t number;
 
+	if (!atomic_exchange(&registered, true))
+		guest_lock_register(&lock);
 	if (index >= BLOCKS_ARGUMENTS || !number_of(bytes, value, &number))
 		return;
 	struct blocks_argument *argument = &row->arguments[index];

@@ -106,6 +106,8 @@ static CL_API_ENTRY cl_int CL_API_CALL compile(cl_program program, cl_uint count
 		guest_map_put(headed, program, 1);
 	else
 		guest_map_remove(headed, program);
+	// What is compiled is not linked, whatever had its address before.
+	guest_map_remove(joined, program);
 	return blocks_compile(program, count, devices, options, headers, header, names, notify,
 	                      data);
 }

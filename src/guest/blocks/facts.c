@@ -94,6 +94,8 @@ bool blocks_regroup(cl_kernel kernel, cl_uint dimensions, const size_t *sizes, c
 		others *= i > 0 ? locals[i] : 1;
 	}
 	chosen[0] = 0;
+	if (others == 0)
+		return false;
 	for (uint64_t each = 1; each <= sizes[0] && each * others <= most; each++) {
 		if (sizes[0] % each != 0 || each * others % width != 0)
 			continue;

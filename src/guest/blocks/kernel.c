@@ -363,7 +363,8 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 
 	if (pair != NULL && pair->row != NULL && stage != BLOCKS_COLLECT)
 		blocks_sub_group(kernel, dimensions, locals, pair->row);
-	if (twin != NULL && pair->regroups) {
+	// Without a size of the program's the driver chooses.
+	if (twin != NULL && pair->regroups && locals != NULL) {
 		if (blocks_regroup(twin, dimensions, sizes, locals, pair->row, chosen)) {
 			groups = chosen;
 		} else {

@@ -31,6 +31,11 @@ bool ze_bench_take(void)
 	return !atomic_exchange(&taken, true);
 }
 
+void ze_bench_in_child(void)
+{
+	atomic_store(&taken, false);
+}
+
 void ze_bench_give(void)
 {
 	atomic_store(&taken, false);

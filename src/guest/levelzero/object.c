@@ -9,6 +9,7 @@ void ze_in_child(void)
 {
 	struct ze_thread *mine;
 	ze_count_in_child();
+	ze_bench_in_child();
 	GUEST_API_THREADS(mine, TARE_TRACE_LEVELZERO)
 	mine->arena.taken = false;
 }

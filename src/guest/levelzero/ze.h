@@ -520,6 +520,7 @@ extern GUEST_HIDDEN bool ze_counts; // any launch is to be counted
 // Reads what is to be counted (TARE_RECORD_COUNT).
 void ze_count_begin(void);
 void ze_count_in_child(void);
+void ze_bench_in_child(void); // no measurement of the parent's is under way in it
 // A table of the driver's tools functions on its way to the loader.
 void ze_count_table(unsigned slot, const char *table, void *members);
 // Of a kernel's name; NULL: it is not to be counted.

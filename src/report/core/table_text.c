@@ -293,6 +293,7 @@ static unsigned layout_of(const struct tare_column *column)
 {
 	switch (column->shown) {
 	case TARE_SHOWN_NAME:
+		return TARE_COLUMN_NAMES | (column->flags & TARE_WHOLE ? 0 : TARE_COLUMN_CUT);
 	case TARE_SHOWN_TEXT:
 	case TARE_SHOWN_CATEGORY:
 		return column->flags & TARE_WHOLE ? 0 : TARE_COLUMN_CUT;
@@ -332,7 +333,9 @@ static void add_columns(const struct writing *w, const struct tare_shown_column 
 			strcat(header, w->units[column->unit].name);
 		}
 		named[column->unit] = true;
-		tare_text_column(out, header, cut ? TARE_COLUMN_CUT : layout_of(column));
+		tare_text_column(out, header,
+		                 cut ? TARE_COLUMN_CUT | (layout_of(column) & TARE_COLUMN_NAMES)
+		                     : layout_of(column));
 	}
 }
 

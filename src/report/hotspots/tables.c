@@ -272,7 +272,7 @@ static bool bound(const struct tare_cell_text *cell)
 	const struct tare_kernel_verdict *of = &row->of.verdict;
 	bool many = __builtin_popcount(of->possible) > 2;
 	bool pipes = row->bar < BAR && of->bound == TARE_KERNEL_BOUND_COMPUTE &&
-	             tare_kernel_verdict_decided(of);
+	             of->pipe != TARE_COUNTER_ROLES && tare_kernel_verdict_decided(of);
 
 	if (many)
 		snprintf(cell->text, cell->size, "not decided");

@@ -13,10 +13,13 @@ void tare_hotspots_more(struct tare_text *text, const struct tare_counted_run *r
 		share += run->kernels[i].share;
 	if (run->kernel_count > TARE_HOTSPOTS_MOST_ROWS)
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, "", 2,
-		                    "%zu more kernels took %s of the kernels' time: --json FILE "
-		                    "has them.",
+		                    "%zu more kernel%s took %s of the kernels' time: --json FILE "
+		                    "has %s.",
 		                    run->kernel_count - TARE_HOTSPOTS_MOST_ROWS,
-		                    tare_hotspot_percent(100 * share, words));
+		                    run->kernel_count - TARE_HOTSPOTS_MOST_ROWS == 1 ? "" : "s",
+		                    tare_hotspot_percent(100 * share, words),
+		                    run->kernel_count - TARE_HOTSPOTS_MOST_ROWS == 1 ? "it"
+		                                                                     : "them");
 }
 
 void tare_hotspot_times_table(struct tare_text *text, const struct tare_hotspots *hotspots)

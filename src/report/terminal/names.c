@@ -9,7 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME = 8192 }; // bytes of a simplified name; what is behind them is left out
+enum { NAME = 8192 };         // bytes of a simplified name; what is behind them is left out
+enum { LEAST_ARGUMENTS = 6 }; // columns for "<", some of them and an ellipsis
 
 #define ELLIPSIS "…"
 
@@ -269,6 +270,9 @@ static const char *shorten_template(struct out *simple, size_t columns, char *bu
 	}
 	find_telling(arguments, &telling);
 	*arguments = '\0';
+	// Numbers and plain types tell apart where nothing else does.
+	if (!telling.length && tare_text_width(simple->text) + LEAST_ARGUMENTS <= columns)
+		*arguments = '<';
 	if (!telling.length)
 		return cut_middle(simple->text, columns, buffer, size);
 	if (tare_text_width(simple->text) + tare_text_width(telling.text) + 2 <= columns)
@@ -314,6 +318,20 @@ static void end_whole(char *text)
 const char *tare_name_shorten(const char *name, size_t columns, char *buffer, size_t size)
 {
 	shorten(name, columns < 4 ? 4 : columns, buffer, size);
+	end_whole(buffer);
+	return buffer;
+}
+
+const char *tare_text_shorten(const char *text, size_t columns, char *buffer, size_t size)
+{
+	size_t end = strlen(text), number = end;
+
+	while (number > 0 && isdigit((unsigned char)text[number - 1]))
+		number--;
+	if (number > 0 && number < end && text[number - 1] == ':')
+		cut_middle(text, columns < 4 ? 4 : columns, buffer, size);
+	else
+		cut_end(text, columns < 4 ? 4 : columns, buffer, size);
 	end_whole(buffer);
 	return buffer;
 }

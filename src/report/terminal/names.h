@@ -10,3 +10,6 @@
 // `size` bytes with the final 0 into `buffer`, which may not be `name`, and returns it. The page's
 // shortenName (web/names.js) does the same; tests/data/short_names.txt holds both to that.
 const char *tare_name_shorten(const char *name, size_t columns, char *buffer, size_t size);
+// What is no name in so many columns, as that: its end goes, or its middle where the end is a
+// line's number ("file.c:12").
+const char *tare_text_shorten(const char *text, size_t columns, char *buffer, size_t size);

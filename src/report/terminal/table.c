@@ -17,6 +17,7 @@ struct tare_text_table {
 	struct libscols_table *table;
 	struct libscols_line *line;
 	size_t indent, columns, next;
+	uint64_t names; // bits of columns with names from the program
 	bool titled;
 };
 
@@ -65,6 +66,8 @@ void tare_text_column(struct tare_text_table *table, const char *title, unsigned
 		table->text->failed = true;
 	else if (table->text->options->colour)
 		scols_cell_set_color(scols_column_get_header(column), "\033[1m");
+	if (flags & TARE_COLUMN_NAMES && table->columns < 64)
+		table->names |= UINT64_C(1) << table->columns;
 	table->columns++;
 	table->titled |= title[0] != '\0';
 	free(clean);
@@ -132,7 +135,8 @@ static size_t widest_in(const struct tare_text_table *table, size_t column)
 }
 
 // Shortens a cell to so many characters.
-static void cut_cell(const struct tare_text_table *table, struct libscols_cell *cell, size_t width)
+static void cut_cell(const struct tare_text_table *table, struct libscols_cell *cell, size_t width,
+                     bool name)
 {
 	const char *data = scols_cell_get_data(cell);
 	size_t bytes = data ? strlen(data) + sizeof "…" : 0;
@@ -142,7 +146,9 @@ static void cut_cell(const struct tare_text_table *table, struct libscols_cell *
 		return;
 	cut = malloc(bytes);
 	clean =
-	    cut ? tare_text_clean(table->text, tare_name_shorten(data, width, cut, bytes)) : NULL;
+	    cut ? tare_text_clean(table->text, name ? tare_name_shorten(data, width, cut, bytes)
+	                                            : tare_text_shorten(data, width, cut, bytes))
+	        : NULL;
 	free(cut);
 	// Without memory the cell stays whole, and the library cuts it.
 	if (clean && scols_cell_refer_data(cell, clean) != 0)
@@ -151,11 +157,13 @@ static void cut_cell(const struct tare_text_table *table, struct libscols_cell *
 
 static void cut_column(const struct tare_text_table *table, size_t column, size_t width)
 {
+	bool names = column < 64 && table->names >> column & 1;
+
 	cut_cell(table, scols_column_get_header(scols_table_get_column(table->table, column)),
-	         width);
+	         width, false);
 	for (size_t i = 0; i < scols_table_get_nlines(table->table); i++)
 		cut_cell(table, scols_line_get_cell(scols_table_get_line(table->table, i), column),
-		         width);
+		         width, names);
 }
 
 // The widest column that may be cut and is wider than its least width, or SIZE_MAX.

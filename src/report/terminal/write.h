@@ -53,7 +53,11 @@ void tare_text_verdict(struct tare_text *text, const char *lead, size_t indent,
 
 // ---- tables
 
-enum { TARE_COLUMN_RIGHT = 1, TARE_COLUMN_CUT = 2 };
+enum {
+	TARE_COLUMN_RIGHT = 1,
+	TARE_COLUMN_CUT = 2,
+	TARE_COLUMN_NAMES = 4, // what is cut are names from the program
+};
 
 struct tare_text_table;
 

@@ -208,13 +208,15 @@ static bool waits_for_graphs(const struct counters_session *session,
 	                                           counters_may_wait(&plan, kernel, groups, index));
 }
 
-// Of which of the metrics' groups a group of the arrangement is; that of everything has the
-// first's.
-static uint32_t fixed_group_of(const struct counters_session *session, uint32_t group)
+// Whether a group of the arrangement, that of everything too, has metrics that are counted by code.
+static bool is_by_code(const struct counters_session *session, uint32_t group)
 {
 	const struct counters_group *of = &session->arrangement.groups[group];
 
-	return of->count ? counters_metrics[of->metrics[0]].group : 0;
+	for (uint32_t i = 0; i < of->count; i++)
+		if (counters_metrics[of->metrics[i]].group == COUNTERS_GROUP_OF_CODE)
+			return true;
+	return false;
 }
 
 // What CUPTI puts into a kernel to count its instructions goes through L2. A launch right behind it
@@ -224,8 +226,7 @@ static bool is_behind_code(const struct counters_session *session,
                            const struct counters_kernel *kernel, uint64_t index, uint64_t number,
                            uint32_t group)
 {
-	return code_at && number <= code_at + BEHIND_CODE &&
-	       fixed_group_of(session, group) != COUNTERS_GROUP_OF_CODE &&
+	return code_at && number <= code_at + BEHIND_CODE && !is_by_code(session, group) &&
 	       !counters_is_last(&plan, kernel, session->arrangement.count, index);
 }
 
@@ -312,7 +313,7 @@ static void count(struct guest_thread *thread, const struct cupti_call *told,
 	// One that fails takes its turn, too: none is tried for ever.
 	atomic_fetch_add(&kernel->taken, 1);
 	start(thread, told, function, stream);
-	if (fixed_group_of(session, group) == COUNTERS_GROUP_OF_CODE && !graph)
+	if (is_by_code(session, group) && !graph)
 		code_at = number;
 	atomic_store(&owner, thread);
 	if (now.group < COUNTERS_MOST_GROUPS)
