@@ -69,6 +69,24 @@ kernel void hidden(global const int *in, global int *out, int n)
         sum += (i + k) PART;
     out[i] = sum;
 }
+int quotient(int i, int n)
+{
+    return i / n;
+}
+kernel void called(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 100; k++)
+        sum += quotient(i + k, n);
+    out[i] = sum;
+}
+kernel void called_with_other(global const int *in, global int *out, int m)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 100; k++)
+        sum += quotient(i + k, m + 2);
+    out[i] = sum;
+}
 kernel void half_seen(global const int *in, global int *out, int n)
 {
     int i = get_global_id(0), sum = 0;
@@ -86,6 +104,13 @@ kernel void literal(global const float *in, global float *out, int n)
     float x = in[get_global_id(0)];
     for (int k = 0; k < n; k++)
         x = x * 1.5 + .25 - 1e-3; // 2.5
+    out[get_global_id(0)] = x;
+}
+kernel void both(global const float *in, global float *out, int n)
+{
+    float x = in[get_global_id(0)];
+    for (int k = 0; k < n; k++)
+        x = x * 1.5 + TENTH;
     out[get_global_id(0)] = x;
 }
 kernel void named(global const float *in, global float *out, int n)
@@ -115,6 +140,9 @@ def test_divisors_are_found_in_the_source_or_it_is_said(once):  # noqa: F811
     assert hidden["best_ns"] is None and "no argument" in hidden["gain_why"] and hidden["high_ns"] > 0
     half = finding_of(document, "half_seen", "integer-division")
     assert half["best_ns"] is None and "50 % of these only" in half["gain_why"] and half["low_ns"] is not None
+    # A function's division is of more than one kernel, whose divisors differ.
+    done, document = gained(once, DIVISIONS, "called", "7", "256", "64", "called_with_other", "7", "256", "64", rounds=6)
+    assert finding_of(document, "called", "integer-division")["best_ns"] is None
     assert b"results differ" not in done.out, "a constant divisor divides as the argument did"
 
 
@@ -125,10 +153,12 @@ def test_an_argument_that_differs_between_launches_is_no_constant(once):  # noqa
 
 
 def test_constants_become_floats_where_the_source_has_them(once):  # noqa: F811
-    _, document = gained(once, FLOATS, "literal", "9", "256", "64", "named", "9", "256", "64", rounds=6)
+    _, document = gained(once, FLOATS, "literal", "9", "256", "64", "named", "9", "256", "64", "both", "9", "256", "64",
+                         rounds=6)
     assert finding_of(document, "literal", "double-constant")["gain_why"] is None
-    named = finding_of(document, "named", "double-constant")
-    assert named["best_ns"] is None and "cannot make the change" in named["gain_why"]
+    for kernel in ("named", "both"):
+        one = finding_of(document, kernel, "double-constant")
+        assert one["best_ns"] is None and "cannot make the change" in one["gain_why"]
 
 
 def test_lines_that_a_directive_moves_are_not_edited(once):  # noqa: F811

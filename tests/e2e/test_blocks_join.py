@@ -110,6 +110,15 @@ def test_a_loop_whose_turns_are_read_at_once_is_not_joined(once):  # noqa: F811
     assert 0 < model["joined"] < 0.7
 
 
+def test_what_hangs_on_a_flag_joins_nothing(once):  # noqa: F811
+    """A branch of the source that became no branch: who passes the block need not execute it."""
+    text = listing_of("matmul")
+    lines = [f"(f0.0){line[6:]}" if "untyped surface read" in line or " mad (16" in line else line for line in text.splitlines()]
+    assert "\n".join(lines) != text and all(line.startswith("      ") or " mad (16" not in line for line in text.splitlines())
+    _, model = joined(once, "matmul", "\n".join([*lines, ""]))
+    assert 0 < model["joined"] < 0.7
+
+
 def test_a_line_in_two_blocks_joins_neither(once):  # noqa: F811
     text = listing_of("matmul")
     moved = [load_of(text), next(line for line in text.splitlines() if "mad (16|M16)" in line)]

@@ -127,8 +127,9 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 
 	if (!set || reach <= 0) {
 		say(gain, "%s",
-		    change == TARE_BLOCKS_BY_CONSTANTS
-		        ? "what it divides by is no argument that is the same in each launch"
+		    change == TARE_BLOCKS_BY_CONSTANTS ? "what it divides by is no argument that "
+		                                         "is the same in each launch, or the "
+		                                         "division is not in the kernel's own text"
 		    : change == TARE_BLOCKS_REGROUPED
 		        ? "it sees how its work-items are grouped, so that other groups may "
 		          "compute something else"

@@ -179,12 +179,44 @@ static const char *double_in(const char *at, const char *line_end, const char **
 	return NULL;
 }
 
-// Makes the constants of a line floats. 1: there are some, 0: none, or -ENOMEM.
+// Whether a word stands on the line.
+static bool has_word(const char *at, const char *line_end, const char *word, size_t bytes)
+{
+	for (bool behind = false; bytes && at + bytes <= line_end; behind = is_word(*at), at++)
+		if (!behind && memcmp(at, word, bytes) == 0 &&
+		    (at + bytes == line_end || !is_word(at[bytes])))
+			return true;
+	return false;
+}
+
+// Whether the line may have a double that is not seen on it: by a macro, or behind a remark.
+static bool hides_double(const char *text, const char *line, const char *line_end)
+{
+	const char *unused;
+
+	for (const char *at = line; at + 1 < line_end; at++)
+		if (at[0] == '/' && at[1] == '*')
+			return true;
+	for (const char *at = text; (at = strstr(at, "define")); at++) {
+		const char *name = at + strlen("define"), *end = name + strcspn(name, "\n");
+		name += strspn(name, " \t");
+		size_t bytes = 0;
+		while (is_word(name[bytes]))
+			bytes++;
+		if (has_word(line, line_end, name, bytes) && double_in(name + bytes, end, &unused))
+			return true;
+	}
+	return false;
+}
+
+// Makes the constants of a line floats. 1: there are some, 0: none or not all of them, or -ENOMEM.
 static int put_floats(char **text, uint32_t number)
 {
 	const char *line = number ? line_of(*text, number) : NULL, *end;
 	int done = 0;
 
+	if (line && hides_double(*text, line, line + strcspn(line, "\n")))
+		return 0;
 	while (line && double_in(line, line + strcspn(line, "\n"), &end)) {
 		char *next;
 		size_t before = (size_t)(end - *text);

@@ -199,7 +199,7 @@ static uint32_t same_block(const struct tare_blocks_listing *listing,
 		if (!lanes || piece->line != place->line ||
 		    !is_file(build, place->file, listing->files[piece->file]))
 			continue;
-		if ((block != UINT32_MAX && piece->block != block) ||
+		if ((block != UINT32_MAX && piece->block != block) || piece->flagged ||
 		    (measure == ACCESSES && piece->gathered))
 			return UINT32_MAX;
 		block = piece->block;

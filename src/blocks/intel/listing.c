@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/intel/listing.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,6 +217,18 @@ static struct tare_blocks_listing_piece *piece_of(struct reading *reading)
 	return reading->failed ? NULL : &listing->pieces[listing->piece_count - 1];
 }
 
+// "(f0.0)", "(W&f1.0)"
+static bool is_flagged(const char *line, const char *end)
+{
+	const char *at = line + strspn(line, " \t");
+	const char *close = at < end && *at == '(' ? at + strcspn(at, ")\n") : at;
+
+	for (; at + 1 < close; at++)
+		if (*at == 'f' && isdigit((unsigned char)at[1]))
+			return true;
+	return false;
+}
+
 static void read_instruction(struct reading *reading, const char *line, const char *end)
 {
 	const char *text = tare_blocks_mnemonic(line, end);
@@ -236,6 +249,8 @@ static void read_instruction(struct reading *reading, const char *line, const ch
 		piece->gathered |= is_gathered(text, end);
 	}
 	piece->flops += flops_of(text, end) * lanes;
+	piece->flagged |=
+	    is_flagged(line, end) && (is_access(text, end) || flops_of(text, end) != 0);
 	reading->listing->calls |= begins(text, "call") || begins(text, "ret ");
 }
 

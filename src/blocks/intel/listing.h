@@ -26,6 +26,9 @@ struct tare_blocks_listing_piece {
 	// Some accesses move several numbers at once: that may be several accesses of the source,
 	// of several turns of a loop as well.
 	bool gathered;
+	// Some accesses or operations hang on a flag: a branch of the source is in the block, and
+	// not all that pass the block execute them.
+	bool flagged;
 };
 
 struct tare_blocks_listing_block {
