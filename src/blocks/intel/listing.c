@@ -81,6 +81,8 @@ static bool begin_block(struct reading *reading, const char *text, const char *e
 	block->first_successor = listing->successor_count;
 	reading->block = number;
 	reading->line = 0;
+	if (reading->failed)
+		return true;
 	for (at += strlen("Succs:{"); !reading->failed && at < end && *at != '}';) {
 		uint32_t to;
 		if (!read_block(&at, &to)) {

@@ -134,6 +134,7 @@ static void free_world(struct world *world)
 	loading_free_commands(&world->loading);
 	free(world->summed.commands.rows);
 	free(world->summed.commands.likes);
+	free(world->summed.commands.pairs);
 	free(world->summed.commands.sums);
 }
 
@@ -237,6 +238,7 @@ static void few_of_a_kind_are_not_summed(void **state)
 	loading_free_commands(&loading);
 	free(recording.commands.rows);
 	free(recording.commands.likes);
+	free(recording.commands.pairs);
 }
 
 int main(void)
