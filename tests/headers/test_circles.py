@@ -61,11 +61,10 @@ def test_no_file_inside_the_program_needs_one_that_needs_it(library):
     # Of what is built now: an object of a source that is gone may still lie there.
     outputs = [entry["output"] for entry in json.loads((BUILD / "compile_commands.json").read_text())]
     outputs = [output for output in outputs if f"lib{library}.so.p/" in output]
-    if not outputs:
+    objects = [BUILD / output for output in outputs if (BUILD / output).exists()]
+    if not objects:
         assert not (BUILD / "src/guest" / f"lib{library}.so").exists(), "no objects are known of it"
         pytest.skip("it is not built here")
-    objects = [BUILD / output for output in outputs if (BUILD / output).exists()]
-    assert objects
     assert circles_of(objects) == []
 
 
