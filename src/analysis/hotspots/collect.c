@@ -265,8 +265,7 @@ static void apply_counting(struct tare_collection *collection, const struct tare
 	}
 }
 
-// The first refusal, if no context could be counted in.
-static const struct tare_recorded_counting *refusal(const struct tare_recording *counted)
+const struct tare_recorded_counting *tare_counters_refusal(const struct tare_recording *counted)
 {
 	const struct tare_recorded_counting *first = NULL;
 
@@ -362,7 +361,7 @@ static void add_values(struct tare_collection *collection, const struct tare_rec
 int tare_collection_count(struct tare_collection *collection, const struct tare_recording *counted,
                           struct tare_error *error)
 {
-	const struct tare_recorded_counting *refused = refusal(counted);
+	const struct tare_recorded_counting *refused = tare_counters_refusal(counted);
 
 	collection->run.counted_wall_ns = (uint64_t)(counted->end_ns - counted->start_ns);
 	if (refused) {

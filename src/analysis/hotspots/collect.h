@@ -89,3 +89,7 @@ bool tare_collection_waits(const char *name);
 
 // Whether the recorder asks for it: of Level Zero's metrics, or of CUPTI's.
 bool tare_counter_is_asked(enum tare_counter_role role, bool levelzero);
+
+// The first refusal of a recording with counters; NULL: a context could be counted in, or none was
+// tried.
+const struct tare_recorded_counting *tare_counters_refusal(const struct tare_recording *counted);

@@ -92,16 +92,8 @@ static void take(struct tare_pc_samples *samples, const struct tare_recording *r
 // The first error, where no context could be counted in.
 static int tell_refused(struct tare_pc_samples *samples, const struct tare_recording *recording)
 {
-	const struct tare_recorded_counting *first = NULL;
+	const struct tare_recorded_counting *first = tare_counters_refusal(recording);
 
-	for (size_t i = 0; i < recording->counting_count; i++) {
-		const struct tare_recorded_counting *counting = &recording->countings[i];
-		if (counting->what != TARE_COUNTING_PREPARED)
-			continue;
-		if (counting->code == 0)
-			return 0;
-		first = first ? first : counting;
-	}
 	if (!first)
 		return 0;
 	samples->uncounted = tare_counters_refused(first->code, first->text);
