@@ -95,6 +95,16 @@ def test_every_figure_is_the_script_s(on, style):
         " ".join(run([on.tare, "report", "-v", "run.tare/counted.tare"], on.environment, cwd=on.folder).out.decode().split())
 
 
+def test_a_query_that_ends_behind_all_that_was_waited_for_is_read(on):
+    """The last launch is counted, too: its list is destroyed while the barrier before its query's end takes its time."""
+    script(on)
+    path = on.folder / "script.tare-device"
+    path.write_text(path.read_text().replace("marker fixed 10 us", "marker fixed 5 ms"))
+    counted = Hotspots(on, "in-turn", options=("--launches", "2"))
+    counted.check()
+    assert counted.kernel["counted_launches"] == 4
+
+
 def test_a_list_that_is_executed_again_is_counted_for_one_group(on):
     """Its queries are of one group; what other groups tell has no turn."""
     script(on)

@@ -240,6 +240,8 @@ void ze_before_zeCommandListDestroy(struct guest_thread *thread, const struct ze
 	for (int turns = 0; list != NULL && turns < 50 && !ze_harvest_list(thread, list); turns++)
 		sched_yield();
 	ze_of(thread)->ends = false;
+	if (ZE_UNLIKELY(ze_counts) && list != NULL && list->immediate)
+		ze_count_list_ends_slow(thread, list);
 	// As soon as the driver has it, its handle may be another list's.
 	if (list != NULL)
 		guest_map_remove(lists, handle);
@@ -280,6 +282,6 @@ void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_dri
 	}
 	ze_of(thread)->ends = false;
 	ze_events_destroy_due();
-	ze_count_context_ends(driver, context);
+	ze_count_context_ends(thread, driver, context);
 	ze_own_end(driver, context);
 }

@@ -551,7 +551,10 @@ static inline void ze_count_read(struct guest_thread *thread)
 	if (ZE_UNLIKELY(ze_counts))
 		ze_count_read_slow(thread);
 }
-void ze_count_context_ends(const struct ze_driver *driver, ze_context_handle_t context);
+// Before a list or a context is destroyed: what is in flight there is read, if it comes soon.
+void ze_count_list_ends_slow(struct guest_thread *thread, const struct ze_list *list);
+void ze_count_context_ends(struct guest_thread *thread, const struct ze_driver *driver,
+                           ze_context_handle_t context);
 // The program has begun to count by itself.
 void ze_count_program_counts(void);
 

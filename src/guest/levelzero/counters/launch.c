@@ -7,6 +7,7 @@
 #include "guest/environment.h"
 #include "guest/levelzero/counters/counters.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@ enum { ENTRIES = 256 };
 // So long a switch to other counters waits for what counts the present ones, and an execution for
 // the one before it. Who takes longer is left.
 #define PATIENCE_NS UINT64_C(50000000)
+// So long the last ones are waited for, where the program ends what they run in: the device has
+// nothing else to do then.
+#define LAST_PATIENCE_NS UINT64_C(1000000000)
 
 // A launch with a query around it.
 struct count_entry {
@@ -23,6 +27,7 @@ struct count_entry {
 	const struct ze_driver *driver;
 	struct ze_own_events *own;
 	const struct ze_content *content; // NULL: of an immediate list
+	ze_command_list_handle_t list;
 	ze_event_handle_t done;
 	zet_metric_query_handle_t query;
 	ze_kernel_handle_t handle;
@@ -66,12 +71,15 @@ void ze_count_in_child(void)
 // Nobody keeps it for long. Whoever is interrupted with it by a signal handler keeps it longer.
 static bool take_right(void)
 {
-	enum { TURNS = 20000 };
+	enum { TURNS = 20000, PART = 1000 };
 	bool taken = guest_try(&right);
-	for (int i = 0; i < TURNS && !taken && !guest_alone(); i++) {
+	for (int i = 1; i <= TURNS && !taken && !guest_alone(); i++) {
 #if defined(__x86_64__) || defined(__i386__)
 		__builtin_ia32_pause();
 #endif
+		// Who has it may wait for a processor.
+		if (i % PART == 0)
+			sched_yield();
 		taken = guest_try(&right);
 	}
 	// Of lists that may have run unseen nothing can be told.
@@ -240,6 +248,7 @@ static struct count_entry *enter(struct guest_thread *thread, const struct ze_li
 		                  .driver = list->driver,
 		                  .own = list->own,
 		                  .content = list->immediate ? NULL : list->content,
+		                  .list = list->handle,
 		                  .handle = handle,
 		                  .group = group,
 		                  .track = thread->track,
@@ -416,7 +425,35 @@ void ze_count_drop_slow(const struct ze_content *content)
 
 // ---- the end
 
-void ze_count_context_ends(const struct ze_driver *driver, ze_context_handle_t context)
+// A query's end stands behind what the program has waited for, so it may come after that. All of a
+// list's (NULL: of any) together are waited for no longer than one would be.
+static void read_last(struct guest_thread *thread, const struct count_session *session,
+                      ze_command_list_handle_t list)
+{
+	uint64_t patience_ns = LAST_PATIENCE_NS;
+	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
+	for (struct count_entry *entry = entries; entry != entries + ENTRIES; entry++) {
+		if (entry->state != IN_FLIGHT || (session != NULL && entry->session != session) ||
+		    (list != NULL && entry->list != list))
+			continue;
+		if (is_done(entry, patience_ns))
+			read_entry(thread, entry);
+		else
+			patience_ns = 0;
+	}
+	guest_aside_end(thread, aside);
+}
+
+void ze_count_list_ends_slow(struct guest_thread *thread, const struct ze_list *list)
+{
+	if (!ze_may_call() || !take_right())
+		return;
+	read_last(thread, NULL, list->handle);
+	guest_release(&right);
+}
+
+void ze_count_context_ends(struct guest_thread *thread, const struct ze_driver *driver,
+                           ze_context_handle_t context)
 {
 	struct count_session *session;
 	if (!ze_counts || !ze_may_call() || !take_right())
@@ -424,6 +461,7 @@ void ze_count_context_ends(const struct ze_driver *driver, ze_context_handle_t c
 	for (uint32_t i = 0; (session = count_session_at(i)) != NULL; i++) {
 		if (session->context != context || session->driver != driver)
 			continue;
+		read_last(thread, session, NULL);
 		for (struct count_entry *entry = entries; entry != entries + ENTRIES; entry++)
 			if (entry->session == session)
 				entry->state = VACANT;
