@@ -171,9 +171,9 @@ static void set_caller(Dwarf_Die *unit, Dwarf_Die *die, struct symbols_found *fo
 	found->line = line < INT32_MAX ? (int)line : 0;
 }
 
-// The innermost function at `address` (may be an inlined one) at or below `die`, whatever the addresses
-// of what it lies in: a lambda lies in a class in the function that has it. dwarf_getscopes looks
-// nowhere where the address is not.
+// The innermost function at `address` (may be an inlined one) at or below `die`, whatever the
+// addresses of what it lies in: a lambda lies in a class in the function that has it.
+// dwarf_getscopes looks nowhere where the address is not.
 static bool find_nested(Dwarf_Die *die, Dwarf_Addr address, int depth, Dwarf_Die *found)
 {
 	int tag = dwarf_tag(die);
