@@ -222,6 +222,11 @@ static int explain(struct session *session, struct tare_error *error)
 		          "instead");
 		return TARE_EXIT_RECORD;
 	}
+	tare_blocks_folder_obstacle(&session->runs.place, why, sizeof why);
+	if (why[0]) {
+		tare_fail(error, ENOSPC, "nothing was counted: %s", why);
+		return TARE_EXIT_RECORD;
+	}
 	snprintf(front.path, sizeof front.path, "%s", session->runs.loader.front);
 	tare_layer_explain(&session->runs.program,
 	                   session->runs.place.front     ? &front
