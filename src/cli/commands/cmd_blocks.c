@@ -320,6 +320,9 @@ static int compare(struct session *session, struct tare_error *error)
 	else if (own->gains)
 		status =
 		    tare_blocks_gains_measure(&trying, &session->builds, &session->gains, error);
+	if (status == 0 && own->gains && !own->once && session->gains.trials.set_count == 0)
+		say(session, "--gains: these kernels have no finding, so that there is nothing to "
+		             "measure");
 	if (status == 0 && own->options.count)
 		status = tare_blocks_try(&trying, own->options.at, own->options.count,
 		                         &session->trials, error);
