@@ -578,5 +578,6 @@ const struct tare_command tare_blocks_command = {
 	    "from, without its standard output, and then with counters in every basic block. Its "
 	    "results stay its own. Kernels of CUDA are sampled as they run.",
 	.run = run,
-	.options = { &own_options, &tare_quiet_options, &tare_verbose_options, &tare_help_options },
+	.options = { &tare_ze_cpu_options, &own_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
 };
