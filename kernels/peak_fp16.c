@@ -56,7 +56,7 @@ FUNCTION uint add_pairs(uint left, uint right)
 #define STEP_HALF(value) __asm__("fma.rn.f16 %0, %0, %1, %2;" : "+h"(value) : "h"(a), "h"(b));
 #define STEP_PAIR(value) __asm__("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(value) : "r"(a), "r"(b));
 #define EACH8(step) step(x0) step(x1) step(x2) step(x3) step(x4) step(x5) step(x6) step(x7)
-#define STEP8 EACH8(STEP_HALF)
+#define STEP8_HALF EACH8(STEP_HALF)
 
 KERNEL void peak_fp16_1(GLOBAL half *output, GLOBAL const half *start, float factor, float addend,
                         uint rounds)
@@ -69,7 +69,7 @@ KERNEL void peak_fp16_1(GLOBAL half *output, GLOBAL const half *start, float fac
 	half x6 = add_halves(start[6], item), x7 = add_halves(start[7], item);
 
 	for (uint round = 0; round < rounds; round++) {
-		TIMES64(STEP8)
+		TIMES64(STEP8_HALF)
 	}
 	x0 = add_halves(add_halves(x0, x1), add_halves(x2, x3));
 	x4 = add_halves(add_halves(x4, x5), add_halves(x6, x7));

@@ -27,20 +27,28 @@ class Tap:
     def pytest_runtest_logreport(self, report):
         name = report.nodeid.split("::", 1)[-1].replace("#", " ")
         if report.skipped:
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
-            self.result(True, name, f" # SKIP {str(reason).removeprefix('Skipped: ')}")
+            self.result(True, name, f" # SKIP {self.reason(report)}")
         elif report.failed:
             self.result(False, name if report.when == "call" else f"{name} ({report.when})")
             self.explain(report.longreprtext)
         elif report.when == "call":
             self.result(True, name)
 
+    @staticmethod
+    def reason(report):
+        """The reason of a skip, or of a failure that is expected, whose longrepr is the test's source; in one line."""
+        if isinstance(report.longrepr, tuple):
+            text = report.longrepr[2]
+        else:
+            text = getattr(report, "wasxfail", "") or "a failure was expected"
+        return " ".join(text.removeprefix("Skipped: ").removeprefix("reason: ").split())
+
     def pytest_collectreport(self, report):
         if report.failed:
             self.result(False, report.nodeid)
             self.explain(report.longreprtext)
         elif report.skipped:
-            self.result(True, report.nodeid, f" # SKIP {report.longrepr[2].removeprefix('Skipped: ')}")
+            self.result(True, report.nodeid, f" # SKIP {self.reason(report)}")
 
     def explain(self, text):
         for line in text.splitlines():

@@ -47,6 +47,10 @@ class Outcome:
     spread: float      # between the two fastest runs, of both programs together
     bound: bool = False  # the estimate may be less than what is gained
 
+    def __str__(self):
+        faults = "; ".join(self.faults()) or "kept"
+        return f"promised {self.low:.3g} to {self.high:.3g} ms, gained {self.real:.3g} ms ({faults})"
+
     def near(self):
         return max(SHARE * self.real, LEAST_MS)
 

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
-from test_blocks import TOOLS, Blocks, kernel_of, once  # noqa: E402, F401
+from test_blocks import KERNELS, TOOLS, Blocks, kernel_of, once, words_of  # noqa: E402, F401
 from test_blocks_findings import PAIRS  # noqa: E402
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
@@ -36,6 +36,7 @@ def test_what_no_machine_can_change_has_the_kernels_time_as_its_most(once):  # n
         assert one["low_ns"] is one["best_ns"] is None and one["high_ns"] == one["kernel_ns"] > 0
         assert one["gain_why"].endswith("is the program's to change")
     assert " ".join(done.out.decode().split()).count("It brings at most") == 3
+    assert b"have no finding" not in done.errors
     assert all(line == line[:80] for line in done.out.decode().partition("What to change")[2].splitlines()[:9])
 
 
@@ -44,6 +45,12 @@ def test_nothing_is_promised_that_was_not_asked_for(once):  # noqa: F811
     one = finding_of(document, "divided", "integer-division")
     assert [one[name] for name in ("low_ns", "best_ns", "high_ns", "kernel_ns", "gain_why")] == [None] * 5
     assert b"measured by --gains" in done.out
+
+
+def test_kernels_without_findings_are_not_run_again_and_that_is_said(once):  # noqa: F811
+    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), options=["--gains", "--rounds", "1"])
+    assert kernel_of(document, "vectors")["findings"] == []
+    assert b"--gains: these kernels have no finding, so that there is nothing to measure" in done.errors
 
 
 DIVISIONS = """

@@ -172,6 +172,10 @@ def test_cpp(recorder):
     assert sites(report, what="add_one") == [here("sites_plus.cpp", "step")]
     functions = {frame["function"] for row in report["sites"] for frame in row["frames"]}
     assert {"solver::grid<int>::put()", "solver::grid<int>::step()"} <= functions
+    # Debug information has a lambda inside of a function whose addresses are others.
+    fill = next(row for row in report["sites"] if row["what"] == "fill")
+    assert frame_names(fill)[:2] == [here("sites_plus.cpp", "clear"), here("sites_plus.cpp", "lambda")]
+
 
 
 @needs_lines

@@ -109,6 +109,8 @@ COMPLETIONS = [
     ("tare report --dev", {"--device"}),
     ("tare record --stri", {"--strict"}),
     ("tare run --stri", {"--strict"}),
+    ("tare hotspots --ze", {"--ze-cpu"}),
+    ("tare blocks --ze", {"--ze-cpu"}),
     ("tare export --perf", {"--perfetto"}),
     ("tare help la", {"latency"}),
     ("tare --ze", {"--ze-cpu"}),

@@ -74,17 +74,17 @@ def test_the_gain(platforms, change):
     for i, rounds in enumerate((FEWEST_ROUNDS, *4 * (MOST_ROUNDS,))[:None if kept else 1]):
         time.sleep(PAUSE_S if i > 1 else 0)
         if is_busy():
-            pytest.skip(f"others have the processors: {seen}")
+            pytest.skip(f"others have the processors: {', '.join(seen) or 'not tried'}")
         others = Others()
         outcome = try_change(platforms(change.platform), change, rounds)
-        seen.append(outcome and (outcome, outcome.faults()))
+        seen.append(str(outcome or "nothing was measured"))
         if outcome and outcome.is_sharp() and not outcome.faults():
             return
         if others.cores() > BUSY_CORES:
-            pytest.skip(f"others had the processors: {seen}")
+            pytest.skip(f"others had the processors: {', '.join(seen)}")
     if not kept:
-        pytest.xfail(f"not known to be kept: {seen}")
+        pytest.xfail(f"not known to be kept: {', '.join(seen)}")
     # What the runs differ by among themselves tells nothing when it is as much as what is gained.
     if outcome and not outcome.is_sharp():
-        pytest.skip(f"the runs differ by too much: {seen}")
+        pytest.skip(f"the runs differ by too much: {', '.join(seen)}")
     assert outcome and not outcome.faults(), seen

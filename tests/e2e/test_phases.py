@@ -104,7 +104,7 @@ def test_a_program_without_opencl_calls(recorder):  # noqa: F811
     report = run([recorder.tare, "report", folder], cwd=recorder.folder)
     assert b"only phases were recorded, no OpenCL call" in report.out
     # A library that can mark phases and does not leaves no trace.
-    assert say(recorder, ["nothing"]).startswith("tare: record: the layer was never loaded: ")
+    assert say(recorder, ["nothing"]).startswith("tare: record: the program made no OpenCL call")
     assert not list(folder.glob("*.trace"))
 
 

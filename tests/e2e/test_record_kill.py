@@ -100,9 +100,10 @@ def test_nothing_that_had_returned_is_missing(recorder, turn):  # noqa: F811
 
 def test_what_was_not_harvested_is_counted_and_said(recorder):  # noqa: F811
     kill_at(recorder, 0.05)
-    done = recorder.native([recorder.tare, "report", "run.tare"])
+    done = recorder.native([recorder.tare, "report", "-v", "run.tare"])
     assert done.status == 0
     text = " ".join(done.out.decode().split())
+    assert " end not seen " in text.partition(" Processes pid ")[2], "it is over: it is not recording any more"
     numbers = re.search(r"([\d,]+) enqueued, ([\d,]+) completed with device times, ([\d,]+) not observed", text)
     enqueued, completed, unobserved = (int(number.replace(",", "")) for number in numbers.groups())
     coverage = recorder.report(recorder.folder / "run.tare")["coverage"]

@@ -182,7 +182,7 @@ def test_a_process_that_did_nothing_says_so(tare, trace):
     (["--from", "soon"], "'soon' is neither seconds"),
     (["--to", "120%"], "'120%' is neither seconds"),
     (["--process="], "--process: needs a value"),
-    (["--csv", "x"], "report takes no option '--csv'"),
+    (["--csv", "x"], "report takes no option '--csv'; see tare report --help"),
     (["a", "b"], "unexpected argument 'b'"),
 ])
 def test_a_filter_that_fits_nothing_is_refused_with_what_there_is(tare, trace, filters, words):

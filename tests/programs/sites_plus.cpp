@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands whose lines are known, from C++: a template's method, and one that is inlined.
+// Commands whose lines are known, from C++: a template's method, and one that is inlined, in a
+// lambda of another thread as well.
 extern "C" {
 #include "program.h"
 }
 
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 namespace solver
@@ -31,6 +33,14 @@ template <typename Number> class grid
 		                             nullptr, nullptr),
 		      "kernel");
 	}
+	inline __attribute__((always_inline)) void clear()
+	{
+		const int zero = 0;
+		// HERE: clear
+		check(clEnqueueFillBuffer(on.queue, on.memory, &zero, sizeof zero, 0, BYTES, 0,
+		                          nullptr, nullptr),
+		      "fill");
+	}
 
       private:
 	const struct program &on;
@@ -47,6 +57,9 @@ int main()
 	grid.put();
 	for (int i = 0; i < 3; i++)
 		grid.step();
+	std::thread([&grid] {
+		grid.clear(); // HERE: lambda
+	}).join();
 	check(clFinish(program.queue), "finish");
 	std::puts("done");
 	close_program(&program);

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_NESTED = 64 }; // scopes in scopes: the file may be broken
+
 struct symbols_file {
 	Dwfl *dwfl; // NULL: it is not used
 	Dwfl_Module *module;
@@ -169,6 +171,27 @@ static void set_caller(Dwarf_Die *unit, Dwarf_Die *die, struct symbols_found *fo
 	found->line = line < INT32_MAX ? (int)line : 0;
 }
 
+// The innermost function at `address` (may be an inlined one) at or below `die`, whatever the
+// addresses of what it lies in: a lambda lies in a class in the function that has it.
+// dwarf_getscopes looks nowhere where the address is not.
+static bool find_nested(Dwarf_Die *die, Dwarf_Addr address, int depth, Dwarf_Die *found)
+{
+	int tag = dwarf_tag(die);
+	bool is_function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+	bool is_here = is_function && dwarf_haspc(die, address) > 0;
+	Dwarf_Die child;
+
+	if (is_here)
+		*found = *die;
+	if (depth == MOST_NESTED || dwarf_child(die, &child) != 0)
+		return is_here;
+	do {
+		if (find_nested(&child, address, depth + 1, found))
+			return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return is_here;
+}
+
 // The chain of scopes around an address as frames, with the line of each. `here` is the innermost
 // line. Returns how many; the last may be without its function.
 static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Addr address, struct symbols_found here,
@@ -176,9 +199,13 @@ static size_t walk_scopes(Dwarf_Die *unit, Dwarf_Addr address, struct symbols_fo
 {
 	TARE_FREE Dwarf_Die *scopes = NULL, *chain = NULL;
 	int count = dwarf_getscopes(unit, address, &scopes);
+	Dwarf_Die innermost;
 	size_t used = 0;
 
-	count = count > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
+	if (count > 0)
+		innermost = scopes[0];
+	if (count > 0 || find_nested(unit, address, 0, &innermost))
+		count = dwarf_getscopes_die(&innermost, &chain);
 	for (int i = 0; i < count && used < SYMBOLS_INLINED; i++) {
 		int tag = dwarf_tag(&chain[i]);
 		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)

@@ -74,7 +74,7 @@ static int make_row(const struct tare_blocks_document *document,
 	row->before = tare_blocks_before(document->before, kernel);
 	row->time = tare_blocks_time_of(document->times, kernel->name);
 	row->counted = kernel->executions && kernel->counted;
-	tare_blocks_why(kernel, row->why, sizeof row->why);
+	tare_blocks_why(document, kernel, row->why, sizeof row->why);
 	if (kernel->build)
 		status = make_source(kernel->build, &row->source);
 	return status == 0 && row->counted ? make_counted(row) : status;

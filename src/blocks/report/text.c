@@ -46,9 +46,14 @@ static void write_head(const struct tare_blocks_rows *rows, FILE *file)
 	    room[TARE_UNIT_TEXT];
 
 	write_program(document, file);
-	fprintf(file, "  %s of %s launch%s counted, exactly, by work-items\n",
-	        tare_format_grouped(rows->counted, a), tare_format_grouped(rows->launches, b),
-	        rows->launches == 1 ? "" : "es");
+	fprintf(file, "  %s of %s launch%s counted%s\n", tare_format_grouped(rows->counted, a),
+	        tare_format_grouped(rows->launches, b), rows->launches == 1 ? "" : "es",
+	        rows->counted ? ", exactly, by work-items" : "");
+	if (tare_blocks_ran_once(document)) {
+		fprintf(file, "  run once, %s\n",
+		        tare_format_ns((double)document->counted_ns, slow));
+		return;
+	}
 	fprintf(file,
 	        "  run twice: %s as it is, %s with counters (%s of them); times include building "
 	        "the kernels\n",

@@ -4,17 +4,22 @@
 
 #include <string.h>
 
-static void no_module(const struct tare_blocks_kernel *kernel, char *text, size_t size)
+static void no_module(const struct tare_blocks_document *document,
+                      const struct tare_blocks_kernel *kernel, char *text, size_t size)
 {
 	if (kernel->build && kernel->build->why.message[0])
 		snprintf(text, size, "%s", kernel->build->why.message);
+	else if (tare_blocks_ran_once(document))
+		snprintf(text, size,
+		         "counting takes a second run of the program: leave out --once");
 	else
 		snprintf(text, size,
 		         "its program was built from another source, or with other options, in "
 		         "the first run: let the program build the same in each run");
 }
 
-void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t size)
+void tare_blocks_why(const struct tare_blocks_document *document,
+                     const struct tare_blocks_kernel *kernel, char *text, size_t size)
 {
 	static const struct {
 		const char *clause;
@@ -63,7 +68,7 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 	};
 
 	if (kernel->why == BLOCKS_NO_MODULE)
-		no_module(kernel, text, size);
+		no_module(document, kernel, text, size);
 	else if (clauses[kernel->why].coded)
 		snprintf(text, size,
 		         kernel->api == BLOCKS_LEVEL_ZERO ? "%s (Level Zero error 0x%x)"

@@ -16,7 +16,7 @@ struct tare_blocks_document {
 	int exit_status;      // of the run that was counted; -1: a signal ended it
 	int exit_signal;      // that signal; 0: none
 	int64_t plain_ns,
-	    counted_ns; // wall time of the run without counting and of the one with it
+	    counted_ns; // wall time of the run without counting (0: there was none) and with it
 	const struct tare_blocks_builds *builds;
 	const struct tare_blocks_profile *profile;
 	const struct tare_blocks_profile
@@ -30,7 +30,13 @@ struct tare_blocks_document {
 };
 
 // Why launches of a kernel were not counted: a clause with the way out, without a full stop.
-void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t size);
+void tare_blocks_why(const struct tare_blocks_document *document,
+                     const struct tare_blocks_kernel *kernel, char *text, size_t size);
+// Whether the program was run once only (--once): nothing but CUDA's kernels was looked at.
+static inline bool tare_blocks_ran_once(const struct tare_blocks_document *document)
+{
+	return document->plain_ns == 0;
+}
 // How many launches count, of how many.
 void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,
                           uint64_t *launches);

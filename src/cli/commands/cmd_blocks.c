@@ -222,15 +222,18 @@ static int explain(struct session *session, struct tare_error *error)
 		          "instead");
 		return TARE_EXIT_RECORD;
 	}
+	tare_blocks_folder_obstacle(&session->runs.place, why, sizeof why);
+	if (why[0]) {
+		tare_fail(error, ENOSPC, "nothing was counted: %s", why);
+		return TARE_EXIT_RECORD;
+	}
 	snprintf(front.path, sizeof front.path, "%s", session->runs.loader.front);
 	tare_layer_explain(&session->runs.program,
 	                   session->runs.place.front     ? &front
 	                   : session->runs.loader.wanted ? &session->runs.loader.without
 	                                                 : &session->runs.loader.program,
 	                   NULL, why, sizeof why);
-	tare_fail(error, ENODATA,
-	          "nothing was counted, the layer was never loaded: %.300s; nor did it use CUDA",
-	          why);
+	tare_fail(error, ENODATA, "nothing was counted: %.300s; nor did it use CUDA", why);
 	return TARE_EXIT_RECORD;
 }
 
@@ -317,6 +320,9 @@ static int compare(struct session *session, struct tare_error *error)
 	else if (own->gains)
 		status =
 		    tare_blocks_gains_measure(&trying, &session->builds, &session->gains, error);
+	if (status == 0 && own->gains && !own->once && session->gains.trials.set_count == 0)
+		say(session, "--gains: these kernels have no finding, so that there is nothing to "
+		             "measure");
 	if (status == 0 && own->options.count)
 		status = tare_blocks_try(&trying, own->options.at, own->options.count,
 		                         &session->trials, error);
@@ -572,5 +578,6 @@ const struct tare_command tare_blocks_command = {
 	    "from, without its standard output, and then with counters in every basic block. Its "
 	    "results stay its own. Kernels of CUDA are sampled as they run.",
 	.run = run,
-	.options = { &own_options, &tare_quiet_options, &tare_verbose_options, &tare_help_options },
+	.options = { &tare_ze_cpu_options, &own_options, &tare_quiet_options, &tare_verbose_options,
+	             &tare_help_options },
 };

@@ -554,7 +554,7 @@ const struct tare_command tare_hotspots_command = {
 	    "exit status is that of the first run. Of a CPU device without counters instructions "
 	    "are counted instead.",
 	.run = run,
-	.options = { &own_options, &tare_peaks_options, &tare_recording_options,
-	             &tare_recording_more_options, &tare_quiet_options, &tare_verbose_options,
-	             &tare_help_options },
+	.options = { &tare_ze_cpu_options, &own_options, &tare_peaks_options,
+	             &tare_recording_options, &tare_recording_more_options, &tare_quiet_options,
+	             &tare_verbose_options, &tare_help_options },
 };

@@ -328,8 +328,7 @@ static void explain_nothing(struct session *session)
 		tare_other_say(&session->others, why, sizeof why);
 		snprintf(session->state, size, "nothing was recorded: %s", why);
 	} else {
-		explain(session, why, sizeof why);
-		snprintf(session->state, size, "the layer was never loaded: %s", why);
+		explain(session, session->state, size);
 	}
 }
 

@@ -99,15 +99,18 @@ static void list_devices(const struct tare_result *found, const bool *chosen, ch
 	text[0] = '\0';
 	for (size_t i = 0; i < found->device_count; i++) {
 		const struct tare_device_entry *first = &found->devices[i];
+		const char *name = tare_fact_text(&first->facts, TARE_FACT_NAME);
+		int shown = (int)strnlen(name, 40);
 		bool listed = chosen && !chosen[i];
 		for (size_t j = 0; j < i; j++)
 			listed |=
 			    found->devices[j].number == first->number && (!chosen || chosen[j]);
 		if (listed || length + 1 >= size)
 			continue;
-		length += (size_t)snprintf(text + length, size - length, "%s%u: %.40s (",
-		                           length ? "; " : "", first->number,
-		                           tare_fact_text(&first->facts, TARE_FACT_NAME));
+		while (shown > 0 && name[shown - 1] == ' ')
+			shown--;
+		length += (size_t)snprintf(text + length, size - length, "%s%u: %.*s (",
+		                           length ? "; " : "", first->number, shown, name);
 		for (size_t j = i; j < found->device_count && length < size; j++)
 			if (found->devices[j].number == first->number)
 				length += (size_t)snprintf(

@@ -35,7 +35,8 @@ static int refuse_unknown(const struct tare_settings *settings, const char *text
 
 	bare_name(text, name, sizeof name);
 	if (any_takes(settings->commands, name))
-		return tare_usage(error, "%s takes no option '--%s'", command->name, name);
+		return tare_usage(error, "%s takes no option '--%s'; see tare %s --help",
+		                  command->name, name, command->name);
 	struct tare_suggestion suggestion = { .wanted = name };
 	for (size_t i = 0; (option = tare_command_option(command, i)); i++) {
 		tare_suggestion_offer(&suggestion, option->name);

@@ -77,19 +77,19 @@ static void warn_noise(struct tare_run *run, const struct counts *counts, const 
 		snprintf(action, sizeof action, "--budget %.0f would do", better_s);
 	else
 		// More time is what those take that were not measured at all.
-		snprintf(action, sizeof action, "stop what else runs on this machine%s",
-		         counts->skipped > 0 ? "" : "; more time alone would not do");
+		snprintf(action, sizeof action, "too noisy for 1 %%: close other programs%s",
+		         counts->skipped > 0 ? "" : "; more time alone does not help");
 	say_worst(run, worst, sizeof worst);
 	if (run->open_figures == 0) {
 		tare_result_warn(
 		    run->result, "clock-limited", action,
-		    "%zu of %zu figures are as sure as the clocks allow, not to 1 %%%s",
+		    "%zu of %zu figures are not known to 1 %%: the clocks allow no more%s",
 		    run->limited_figures, counts->cells, worst);
 		return;
 	}
 	if (run->limited_figures > 0)
-		snprintf(limited, sizeof limited, "; %zu of them %s as sure as the clocks allow",
-		         run->limited_figures, run->limited_figures == 1 ? "is" : "are");
+		snprintf(limited, sizeof limited, "; for %zu of them the clocks allow no more",
+		         run->limited_figures);
 	if (run->samples)
 		snprintf(within, sizeof within, "%zu samples", run->samples);
 	else

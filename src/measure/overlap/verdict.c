@@ -172,10 +172,12 @@ static void say_range(const struct overlap *overlap, char *sentence)
 		}
 	if (overlap->point_count > 1 && count > 1)
 		say(sentence,
-		    " It pays at %zu of %zu kernels measured, from kernel : copy %.2f to %.2f.",
+		    " It pays for %zu of %zu kernels measured, from kernel : copy %.2f to %.2f.",
 		    count, overlap->point_count, from, to);
-	else if (overlap->point_count > 1)
-		say(sentence, " It pays at none of the other %zu kernels measured.",
+	else if (overlap->point_count == 2)
+		say(sentence, " It does not pay for the other kernel measured.");
+	else if (overlap->point_count > 2)
+		say(sentence, " It pays for none of the other %zu kernels measured.",
 		    overlap->point_count - 1);
 }
 
@@ -188,14 +190,15 @@ static void say_yes(const struct overlap *overlap, const struct overlap_point *p
 	tare_format_significant(gain->ratio, 3, times);
 	if (overlap->own)
 		say(sentence,
-		    "Worth it: yes. A kernel of %.2f times the longer copy, with its copies, runs "
-		    "%s "
-		    "times as fast (at least %.2f) with %s.",
+		    "Worth it: yes. When the kernel takes %.2f times as long as the longer copy, "
+		    "overlapping makes kernel and copies together %s times as fast (at least "
+		    "%.2f), "
+		    "with %s.",
 		    point->ratio, times, gain->low, schedule);
 	else
 		say(sentence,
-		    "Worth it: yes. Your kernel (kernel : copy %.2f) with its copies runs %s times "
-		    "as fast (at least %.2f) with %s.",
+		    "Worth it: yes. Overlapping makes your kernel (kernel : copy %.2f) and its "
+		    "copies together %s times as fast (at least %.2f), with %s.",
 		    point->ratio, times, gain->low, schedule);
 	say_needs(overlap, point, sentence);
 	say_range(overlap, sentence);
@@ -458,11 +461,12 @@ static void conclude_limit(struct overlap *overlap)
 	say_side_by_side(point, sentence);
 	if (point->best.present && point->best_schedule.chunks > 1) {
 		double attainable = overlap_attainable_ns(point);
+		double most = 100 * point->bound.ns / attainable;
 		say(sentence, " The best schedule reaches %.0f %% of the bound",
 		    100 * point->bound.ns / point->best.ns);
-		if (point->best.ns >= attainable)
-			say(sentence, "; %u chunks leave at most %.0f %% attainable",
-			    point->best_schedule.chunks, 100 * point->bound.ns / attainable);
+		if (point->best.ns >= attainable && most < 99.5)
+			say(sentence, "; %u chunks can reach at most %.0f %%",
+			    point->best_schedule.chunks, most);
 		say(sentence, ".");
 	}
 	tare_result_conclude(overlap->run->result, "limit", "%s", sentence);

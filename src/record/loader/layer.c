@@ -116,23 +116,24 @@ void tare_layer_explain(const struct tare_program *program, const struct tare_lo
 		         program->path);
 	else if (!loader->path[0])
 		snprintf(text, size,
-		         "there is no " LOADER " on this machine that it could have called");
+		         "there is no " LOADER
+		         " on this machine that the program could have called");
 	else if (!loader->knows_layers && withheld)
-		snprintf(
-		    text, size,
-		    "it made no OpenCL call, or made it through %.200s, a loader that knows no "
-		    "layers; without --strict %.200s is put in front of it",
-		    loader->path, withheld);
+		snprintf(text, size,
+		         "the program made no OpenCL call, or made it through %.200s, a loader "
+		         "that knows no layers; without --strict %.200s is put in front of it",
+		         loader->path, withheld);
 	else if (!loader->knows_layers)
 		snprintf(
 		    text, size,
-		    "it made no OpenCL call, or made it through %.200s, a loader that knows no "
-		    "layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and Khronos' "
-		    "loader from 2020.12 know them, and one that is installed is put in front "
-		    "(package ocl-icd-libopencl1)",
+		    "the program made no OpenCL call, or made it through %.200s, a loader that "
+		    "knows no layers (" LAYERS " does not occur in it): ocl-icd from 2.3.0 and "
+		    "Khronos' loader from 2020.12 know them, and one that is installed is put in "
+		    "front (package ocl-icd-libopencl1)",
 		    loader->path);
 	else
 		snprintf(text, size,
-		         "it made no OpenCL call, or not through %.200s, which knows layers",
+		         "the program made no OpenCL call through %.200s; if it should have, see "
+		         "that its environment reaches it (env -i, su - and sudo clear it)",
 		         loader->path);
 }

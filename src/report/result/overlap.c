@@ -214,9 +214,10 @@ static void write_stages(const struct overlap_view *view)
 	                                           .unit_ns = view->unit_ns });
 	if (handbook)
 		tare_text_paragraph(view->text, TARE_STYLE_PLAIN, "", 1,
-		                    "8 streams: the CUDA Handbook's schedule, a chunk a "
-		                    "stream and all copies in first, in turn with the best; "
-		                    "ratio: the best to that");
+		                    "8 streams: the CUDA Handbook's schedule as a reference "
+		                    "(one chunk a stream, all copies to the device first), "
+		                    "run in turn with the best; ratio: best time over "
+		                    "reference time");
 }
 
 // The schedules of each point, point by point.

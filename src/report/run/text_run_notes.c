@@ -50,10 +50,10 @@ static const struct change_words *change_words(uint32_t change)
 		[TARE_CHANGE_FLAG] = { "a flag was added to ", " object", "" },
 		[TARE_CHANGE_LOADER] = { "an OpenCL loader that knows layers was put in front in ",
 		                         " case", "" },
-		[TARE_CHANGE_CALIBRATION] = { "queues of tare's own ran on the first context for "
-		                              "some milliseconds, or a list was filled and not "
-		                              "run, in ",
-		                              " process", "" },
+		[TARE_CHANGE_CALIBRATION] = { "tare's own cost was measured in the program ",
+		                              " time",
+		                              ": queues of tare's own ran for some milliseconds, "
+		                              "or a list was filled and not run" },
 		[TARE_CHANGE_LISTS] = { "lists of tare's own ran behind ", " command list", "" },
 		[TARE_CHANGE_DRIVER] = { "a library of tare's stood in the place of ", " driver",
 		                         "" },
@@ -63,7 +63,7 @@ static const struct change_words *change_words(uint32_t change)
 		[TARE_CHANGE_LEFT] = { "device times were left to the program's own tracing ",
 		                       " time", "" },
 		[TARE_CHANGE_FRONT] = { "a library of tare's stood in front of CUDA's driver in ",
-		                        " process", "" },
+		                        " case", "" },
 		[TARE_CHANGE_COUNTERS] = { "metric queries and barriers stood around counted "
 		                           "launches, and ZET_ENABLE_METRICS was 1, in ",
 		                           " context", "" },

@@ -74,7 +74,7 @@ static void nobody_is_told_to_measure_for_an_hour(void **state)
 		                     NULL,
 		                 minutes == 5);
 		assert_non_null(strstr(bench.run.result->warnings[said].message,
-		                       "; 1 of them is as sure as the clocks allow"));
+		                       "; for 1 of them the clocks allow no more"));
 	}
 	close_bench(&bench);
 }

@@ -18,7 +18,7 @@ static struct tare_recorded_program programs[1];
 static struct tare_recorded_kernel kernels[2];
 static struct tare_recorded_shape shapes[3];
 static struct tare_recorded_loss losses[2];
-static struct tare_recorded_change changes[4]; // the last one of process 1
+static struct tare_recorded_change changes[5]; // the last two of process 1
 
 static void set_processes(void)
 {
@@ -112,6 +112,7 @@ static void set_kernels(void)
 	changes[1] = (struct tare_recorded_change){ 0, TARE_CHANGE_EVENT, 1, 81204 };
 	changes[2] = (struct tare_recorded_change){ 0, TARE_CHANGE_HELPER, 1, 0 };
 	changes[3] = (struct tare_recorded_change){ 1, TARE_CHANGE_PROFILING, 2, 0 };
+	changes[4] = (struct tare_recorded_change){ 1, TARE_CHANGE_CALIBRATION, 2, 0 };
 }
 
 static void set_recording(struct tare_recording *recording)
@@ -253,7 +254,7 @@ static void make_many(struct run_fixture *fixture)
 	recording->exit_status = -1;
 	recording->exit_signal = 11;
 	recording->process_count = 2;
-	recording->change_count = 4;
+	recording->change_count = 5;
 	recording->thread_count = 4;
 	recording->device_count = recording->queue_count = 2;
 	recording->problem = "2 files in the folder are no traces";
