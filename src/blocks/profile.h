@@ -68,6 +68,7 @@ struct tare_blocks_loop *tare_blocks_loops(const struct tare_blocks_kernel *kern
 // The blocks that ran, those that cost most (executions × instructions) first; malloc.
 uint32_t *tare_blocks_order(const struct tare_blocks_kernel *kernel, size_t *count);
 
-// The lowest and the highest line of a block in the file of its first line; 0 and 0: not known.
-void tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
-                      uint32_t *last);
+// The lowest and the highest line of a block in the file of its first line, which is returned; 0
+// and 0: not known.
+uint32_t tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
+                          uint32_t *last);

@@ -128,14 +128,53 @@ def test_inline_assembly_is_said(odd):
     assert "inline assembly" in kernel["not_counted"]
 
 
-@pytest.mark.parametrize("way", ["two-parts", "library", "headers", "refused-part"])
-def test_a_program_of_parts_is_told_with_the_way_out(odd, way):
-    native = odd.native(way)
-    if b": 0\n" not in native.out:
+PARTS = {"two-parts": "of_two", "library": "of_library", "headers": "of_header", "strings": "of_strings"}
+
+
+def files_of(kernel):
+    """The lines that ran, by what the report calls their file."""
+    files = {}
+    for line in kernel["lines"]:
+        if line["line"]:
+            files.setdefault(line["file"], set()).add(line["line"])
+    return files
+
+
+def test_programs_of_parts_are_counted(odd):
+    """Parts with options and versions of their own, a library, headers that are programs, one source in several strings,
+    a file by -I. A part that clang does not compile is said."""
+    (odd.folder / "folder").mkdir()
+    (odd.folder / "folder/disk.h").write_text("#define BY 3\nint by(int x)\n{\n\treturn x * BY;\n}\n", encoding="utf-8")
+    source = odd.folder / "small.cl"
+    source.write_text('#include "disk.h"\nkernel void plain(global int *out, int n)\n{\n'
+                      "\tfor (int k = 0; k < n; k++)\n\t\tout[get_global_id(0)] += by(k);\n}\n", encoding="utf-8")
+    words = [ODD, source, f"-I {odd.folder}/folder", "plain", "refused-part", *PARTS]
+    native = run(words, odd.environment, cwd=odd.folder)
+    if b"two parts: 0\n" not in native.out or b"library: 0\nlibrary: 0\n" not in native.out:
         pytest.skip("this driver does not link them")
-    kernel = kernel_of(odd.same(way), "caller")
-    assert (kernel["launches"], kernel["counted_launches"]) == (1, 0)
-    assert "linked of several parts" in kernel["not_counted"] and "clBuildProgram" in kernel["not_counted"]
+    path = odd.folder / "parts.json"
+    done = run([odd.tare, "blocks", "--json", path, "--", *words], odd.environment, cwd=odd.folder)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    document = validate.load(path)
+    assert validate.faults(document) == []
+    turns = sum(i % N for i in range(256))
+    for way, name in PARTS.items():
+        kernel = kernel_of(document, name)
+        assert kernel["whole"] and kernel["not_counted"] is None, (way, kernel["not_counted"])
+        check_sums(kernel)
+        assert (at(kernel["total"], "loads.global"), at(kernel["total"], "stores.global")) == (turns, 256), way
+        assert [turns for _, turns in loops_of(kernel)] == [turns]
+    loop, call = {4, 5}, {4, 5}
+    for name, callee, caller in (("of_two", "part 2", "part 1"), ("of_library", "part 2", "part 1"),
+                                 ("of_header", "with/helper.h", None)):
+        files = files_of(kernel_of(document, name))
+        assert set(files) == {callee, caller} and files[callee] >= loop and files[caller] >= call, (name, files)
+    assert files_of(kernel_of(document, "of_strings"))[None] >= {4, 5, 8 + 4}
+    plain = files_of(kernel_of(document, "plain"))
+    assert set(plain) == {None, f"{odd.folder}/folder/disk.h"} and plain[f"{odd.folder}/folder/disk.h"] == {4}
+    refused = kernel_of(document, "of_refused")
+    assert (refused["launches"], refused["counted_launches"]) == (1, 0) and "error: no PoCL" in refused["not_counted"]
+    assert "part 2: sum += at[4096 + k];" in done.out.decode() and "with/helper.h: sum += at[4096 + k];" in done.out.decode()
 
 
 def script(path, text):

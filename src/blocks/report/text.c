@@ -194,10 +194,10 @@ static void write_loops(const struct tare_blocks_row *row, bool verbose, FILE *f
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct tare_blocks_loop *loop = &row->loops[i];
-		char lines[NUMBER], a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
-		fprintf(file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
-		        tare_blocks_span_words(&row->kernel->build->module, loop->header, lines,
-		                               sizeof lines));
+		char lines[2 * NUMBER + 64], a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
+		fprintf(
+		    file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
+		    tare_blocks_span_words(row->kernel->build, loop->header, lines, sizeof lines));
 		if (loop->known)
 			fprintf(file, "%s turns in %s entries, %s on average",
 			        tare_format_grouped(loop->turns, a),

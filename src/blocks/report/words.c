@@ -25,9 +25,9 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		                       "let it be built from source (a program that keeps kernels "
 		                       "it has built can be told not to, or its cache be removed)",
 		                       false },
-		[BLOCKS_LINKED] = { "its program is linked of several parts, or compiled with "
-		                    "headers that are programs: let one source have all of it "
-		                    "(clBuildProgram, and -I for headers, or one SPIR-V module)",
+		[BLOCKS_LINKED] = { "its program is linked of parts that are not all known, or by "
+		                    "zeModuleDynamicLink: let each part be compiled from source or "
+		                    "SPIR-V (clCompileProgram), or one module have all of it",
 		                    false },
 		[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far",
 		                       false },

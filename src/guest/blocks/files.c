@@ -92,7 +92,7 @@ enum blocks_stage blocks_files_begin(void)
 	return stage;
 }
 
-static void write_file(uint64_t hash, const char *suffix, const void *data, size_t bytes)
+void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes)
 {
 	char path[PATH_BYTES], draft[PATH_BYTES];
 	const char *from = data;
@@ -119,14 +119,9 @@ static void write_file(uint64_t hash, const char *suffix, const void *data, size
 		unlink(draft);
 }
 
-void blocks_write_build(uint64_t hash, const void *data, size_t bytes)
-{
-	write_file(hash, BLOCKS_BUILD_SUFFIX, data, bytes);
-}
-
 void blocks_write_origin(uint64_t binary, uint64_t hash)
 {
-	write_file(binary, BLOCKS_ORIGIN_SUFFIX, &hash, sizeof hash);
+	blocks_write(binary, BLOCKS_ORIGIN_SUFFIX, &hash, sizeof hash);
 }
 
 uint64_t blocks_read_origin(uint64_t binary)

@@ -12,8 +12,9 @@ enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT, BLOCKS_CHANGE };
 enum blocks_stage blocks_files_begin(void);
 extern struct blocks_counts *blocks_counts;
 
-// Writes a BUILD of that hash, unless it is there. `data` is the whole of it.
-void blocks_write_build(uint64_t hash, const void *data, size_t bytes);
+// Writes a file of that hash (a BUILD, a PART, HEADERS), unless it is there. `data` is the whole of
+// it.
+void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes);
 // Remembers that a binary (by the hash of its bytes) was built from the BUILD of `hash`, for this
 // run and the next, and tells it; 0: it is not known.
 void blocks_write_origin(uint64_t binary, uint64_t hash);

@@ -40,7 +40,7 @@ bool blocks_kernels_begin(enum blocks_stage at)
 	stage = at;
 	guest_lock_register(&lock);
 	pairs = guest_map_new();
-	return pairs != NULL && blocks_binaries_begin();
+	return pairs != NULL && blocks_binaries_begin() && blocks_parts_begin();
 }
 
 void blocks_stop_twins(void)
@@ -155,7 +155,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 
 	if (pair == NULL)
 		return;
-	blocks_source_read(program, &source, &why);
+	blocks_source_read(program, 0, &source, &why);
 	uint64_t hash = source.data != NULL       ? source.hash
 	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
 	                                          : 0;
@@ -168,7 +168,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	else if (pair->row != NULL && stage != BLOCKS_COLLECT)
 		pair->twin = make_twin(kernel, program, name, pair);
 	else if (source.data != NULL)
-		blocks_write_build(source.hash, source.data, source.bytes);
+		blocks_write(source.hash, BLOCKS_BUILD_SUFFIX, source.data, source.bytes);
 	blocks_source_free(&source);
 	guest_map_put(pairs, kernel, (uintptr_t)pair);
 }
@@ -464,5 +464,6 @@ void blocks_wrap(cl_icd_dispatch *table)
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddress, extension);
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddressForPlatform, extension_for);
 	blocks_wrap_binaries(table);
+	blocks_wrap_parts(table);
 	blocks_wrap_options(table);
 }

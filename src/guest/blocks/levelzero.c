@@ -75,7 +75,7 @@ static uint64_t note_build(const ze_module_desc_t *desc)
 	memcpy(data + sizeof head + options, desc->pInputModule, desc->inputSize);
 	uint64_t hash = guest_hash(GUEST_HASH_START, data, bytes);
 	if (stage == BLOCKS_COLLECT)
-		blocks_write_build(hash, data, bytes);
+		blocks_write(hash, BLOCKS_BUILD_SUFFIX, data, bytes);
 	munmap(data, bytes);
 	return hash;
 }

@@ -4,8 +4,9 @@
 // own.
 //
 // The first run of the program writes a BUILD for each build of a program that a kernel is taken
-// from. Between the runs tare writes a MODULE for each that could be instrumented. The second run
-// launches kernels of those, and writes COUNTS, one file a process.
+// from. Of a program that was linked it is a list of its parts, which are PARTs. Between the runs
+// tare writes a MODULE for each that could be instrumented. The second run launches kernels of
+// those, and writes COUNTS, one file a process.
 #pragma once
 #include <stdint.h>
 
@@ -26,13 +27,18 @@
 #define BLOCKS_BUILD_SUFFIX ".build"
 #define BLOCKS_MODULE_SUFFIX ".module"
 #define BLOCKS_COUNTS_SUFFIX ".counts"
-#define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD
+#define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD or PART
+#define BLOCKS_PART_SUFFIX ".part"
+#define BLOCKS_HEADERS_SUFFIX ".headers"
 
 #define BLOCKS_MAGIC UINT64_C(0x31736b636f6c62) // "blocks1"
 
 enum blocks_language {
 	BLOCKS_OPENCL_C = 1,
 	BLOCKS_SPIRV = 2,
+	// Of BUILDs alone: its text is the hashes of its parts, as numbers. Each is a PART, or a
+	// BUILD that is joined, too.
+	BLOCKS_JOINED = 3,
 };
 
 enum blocks_api {
@@ -40,7 +46,7 @@ enum blocks_api {
 	BLOCKS_LEVEL_ZERO = 2,
 };
 
-// A BUILD: this, then the texts of those lengths one after another, without ends.
+// A BUILD or a PART: this, then the texts of those lengths one after another, without ends.
 struct blocks_build {
 	uint64_t magic;
 	uint32_t api;      // enum blocks_api
@@ -52,6 +58,12 @@ struct blocks_build {
 	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
 	uint32_t unused;
 	uint64_t text_bytes;
+	uint64_t headers; // hash of the HEADERS that it was compiled with; 0: none
+};
+
+// HEADERS: this for each of them, with its name and its text behind it, without ends.
+struct blocks_header {
+	uint64_t name_bytes, text_bytes;
 };
 
 #define BLOCKS_NAME_BYTES 512
@@ -85,7 +97,7 @@ struct blocks_module {
 enum blocks_why {
 	BLOCKS_COVERED,
 	BLOCKS_NO_SOURCE,     // made from a binary, or built in
-	BLOCKS_LINKED,        // of several parts, or compiled with headers of the program's
+	BLOCKS_LINKED,        // of parts that are not all known, or in a way that is not followed
 	BLOCKS_NOT_A_CPU,     // a device that is none
 	BLOCKS_SPECIALISED,   // specialisation constants were set
 	BLOCKS_NO_MODULE,     // not instrumented: tare says why, or the first run did not build it
