@@ -300,7 +300,8 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 	tare_blocks_path(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
 	int status = tare_blocks_file_write(from, parts, sizes, 1);
 	if (status < 0)
-		return tare_fail(error, -status, "%.200s cannot be written", from);
+		return tare_fail(error, -status, "%.200s cannot be written: %s", from,
+		                 strerror(-status));
 	if (translates) {
 		status = translate_in(folder, build, from, bitcode, true, error);
 		parts[2] = status == 0 ? tare_blocks_file_read(bitcode, &sizes[2]) : NULL;
@@ -316,7 +317,9 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 	parts[1] = spirv;
 	status = tare_blocks_file_write(path, parts, sizes, 3);
 	free((void *)(uintptr_t)parts[2]);
-	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
+	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written: %s", path,
+	                              strerror(-status))
+	                  : 0;
 }
 
 int tare_blocks_source_write(const char *folder, const struct tare_blocks_build *build,

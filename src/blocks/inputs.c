@@ -139,8 +139,12 @@ int tare_blocks_input_read(const char *folder, uint64_t hash, const char *suffix
 	*input = (struct tare_blocks_input){ .hash = hash };
 	tare_blocks_path(folder, hash, suffix, path);
 	char *data = tare_blocks_file_read(path, &bytes);
-	int status = data ? take(input, data, bytes, error)
-	                  : tare_fail(error, EIO, "%.200s cannot be read", path);
+	int status = !data ? tare_fail(error, EIO, "%.200s cannot be read", path)
+	             : bytes == 0
+	                 ? tare_fail(error, ENOSPC,
+	                             "there was no room in $TMPDIR to write down what its "
+	                             "program is built from: free some, or name another folder")
+	                 : take(input, data, bytes, error);
 	free(data);
 	return status;
 }

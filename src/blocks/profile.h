@@ -27,7 +27,8 @@ struct tare_blocks_profile {
 	struct tare_blocks_kernel *kernels; // those that cost most first
 	size_t kernel_count;
 	uint32_t processes;
-	uint64_t lost_kernels, unknown_launches;
+	uint64_t lost_kernels, lost_launches, unknown_launches;
+	uint64_t without_room; // processes for whose counts there was no room
 	bool command_buffers;
 	uint64_t counter_bytes; // memory that counters took, of all processes
 	// of the first build that failed with other options than the program's own; 0: none

@@ -15,6 +15,7 @@ from test_blocks import TOOLS, at, check_sums, kernel_of  # noqa: E402
 ODD = PROGRAMS / "counted_odd"
 KERNELS = pathlib.Path(__file__).parents[1] / "programs/counted_odd.cl"
 SIZE, GROUP, N = 4096, 16, 5
+FEW = "-DFEW"  # of the kernels, which are built sooner
 USUAL = ["plain", "with_local", "required", "threes", "halves", "atomics", "long_loop", "ways", "inner", "outer", "groups"]
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
@@ -97,10 +98,10 @@ def test_a_sample_changes_no_odd_result(odd):
 
 
 def test_work_of_no_size_is_told_without_figures(odd):
-    native = odd.native("no-work")
+    native = odd.native("no-work", options=FEW)
     if b"no work: 0" not in native.out:
         pytest.skip("this driver refuses launches of no work-items")
-    document = odd.same("no-work")
+    document = odd.same("no-work", options=FEW)
     plain = kernel_of(document, "plain")
     assert (plain["work_items"], plain["total"]["instructions"], plain["blocks"]) == (0, 0, [])
 
@@ -109,20 +110,20 @@ def test_a_program_that_is_killed_in_the_run_that_counts_leaves_what_was_counted
     killer = odd.folder / "killer"
     killer.write_text('#!/bin/sh\n[ "$TARE_BLOCKS_STAGE" = count ] || exec "$@"\nexec "$@" killed\n', encoding="utf-8")
     killer.chmod(0o755)
-    done, document = odd.blocks("plain", before=[killer])
+    done, document = odd.blocks("plain", options=FEW, before=[killer])
     assert done.status == 128 + 9 or done.status == -9
     plain = kernel_of(document, "plain")
     assert plain["whole"] and plain["launches"] == 2
 
 
 def test_a_program_that_is_killed_in_both_runs_is_said(odd):
-    done, document = odd.blocks("killed")
+    done, document = odd.blocks("killed", options=FEW)
     assert done.status in (128 + 9, -9) and document is None
     assert b"a signal ended the first of the program's two runs" in done.errors
 
 
 def test_inline_assembly_is_said(odd):
-    done, document = odd.blocks("assembled", options="-DASSEMBLY")
+    done, document = odd.blocks("assembled", options=f"{FEW} -DASSEMBLY")
     kernel = kernel_of(document, "assembled")
     assert done.status == 0 and (kernel["launches"], kernel["counted_launches"]) == (1, 0)
     assert "inline assembly" in kernel["not_counted"]
@@ -177,6 +178,22 @@ def test_programs_of_parts_are_counted(odd):
     assert "part 2: sum += at[4096 + k];" in done.out.decode() and "with/helper.h: sum += at[4096 + k];" in done.out.decode()
 
 
+@pytest.mark.parametrize("limits, counted, said", [
+    ("16384 1024", ["plain"], "take all of the 64 MiB that those of a process may"),
+    ("64000000 2", ["plain"], "1 launch of kernels beyond the 1024 of a process"),
+    ("0 0", None, "there was no room for counts in")])
+def test_room_that_is_not_there_is_said(odd, limits, counted, said):
+    """What fits is counted, the rest is told, and the program gets its results. (A kernel that is never launched is the first.)"""
+    native = odd.native("plain", "atomics", options=FEW)
+    done, document = odd.blocks("plain", "atomics", options=FEW, TARE_BLOCKS_LIMITS=limits)
+    assert done.out.startswith(native.out) and said in " ".join((done.out + done.errors).decode().split())
+    if counted is None:
+        assert done.status == 125 and document is None
+        return
+    assert done.status == 0 and document["launches"] == 2 and document["counted_launches"] == 1
+    assert [kernel["name"] for kernel in document["kernels"] if kernel["whole"]] == counted
+
+
 def script(path, text):
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(0o755)
@@ -186,7 +203,7 @@ def script(path, text):
 def test_a_clang_that_is_too_old_says_what_it_does_not_know(odd):
     old = script(odd.folder / "clang-old",
                  'echo "clang version 11.0.0"\necho "error: unknown argument: \'-finclude-default-header\'" >&2\nexit 1')
-    done, document = odd.blocks("plain", TARE_CLANG=old)
+    done, document = odd.blocks("plain", options=FEW, TARE_CLANG=old)
     why = kernel_of(document, "plain")["not_counted"]
     assert done.status == 0 and "clang-old failed: error: unknown argument: '-finclude-default-header'" in why
 
@@ -196,7 +213,7 @@ def test_only_old_tools_are_as_none(odd):
     tools.mkdir()
     for name in ("clang-10", "llvm-spirv-10"):
         script(tools / name, "exit 0")
-    done, document = odd.blocks("plain", PATH=str(tools))
+    done, document = odd.blocks("plain", options=FEW, PATH=str(tools))
     why = kernel_of(document, "plain")["not_counted"]
     assert done.status == 0 and "there is no clang with an llvm-spirv of the same version" in why and "install clang-" in why
 

@@ -68,9 +68,19 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 		        "tare does not see\n",
 		        tare_format_grouped(profile->unknown_launches, number),
 		        plural(profile->unknown_launches)[0] ? "es" : "");
-	if (profile->lost_kernels)
-		fprintf(file, "  not counted: %s kernels more than there is room for\n",
-		        tare_format_grouped(profile->lost_kernels, number));
+	if (profile->lost_launches)
+		fprintf(file,
+		        "  not counted: %s launch%s of kernels beyond the %d of a process for "
+		        "which there is room, or with names of more than %d bytes\n",
+		        tare_format_grouped(profile->lost_launches, number),
+		        plural(profile->lost_launches)[0] ? "es" : "", BLOCKS_KERNELS,
+		        BLOCKS_NAME_BYTES - 1);
+	if (profile->without_room)
+		fprintf(file,
+		        "  not counted: what %s process%s launched, as there was no room for "
+		        "counts in $TMPDIR\n",
+		        tare_format_grouped(profile->without_room, number),
+		        plural(profile->without_room)[0] ? "es" : "");
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
 }

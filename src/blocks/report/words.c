@@ -48,6 +48,10 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		                           true },
 		[BLOCKS_NO_ROOM] = { "there was no room for its counters: free some in $TMPDIR",
 		                     false },
+		[BLOCKS_NO_AREA] = { "the counters of other kernels take all of the 64 MiB that "
+		                     "those of a process may: let each of several runs launch "
+		                     "some of the kernels, or leave out --sample",
+		                     false },
 		[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
 		                      "which tare blocks does not follow yet",
 		                      false },
@@ -77,7 +81,7 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
                           uint64_t *launches)
 {
 	*counted = 0;
-	*launches = profile->unknown_launches;
+	*launches = profile->unknown_launches + profile->lost_launches;
 	for (size_t i = 0; i < profile->kernel_count; i++) {
 		*counted += profile->kernels[i].counted;
 		*launches += profile->kernels[i].launches;

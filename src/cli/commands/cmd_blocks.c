@@ -222,6 +222,13 @@ static int explain(struct session *session, struct tare_error *error)
 		          "instead");
 		return TARE_EXIT_RECORD;
 	}
+	if (session->profile.without_room) {
+		tare_fail(error, ENOSPC,
+		          "nothing was counted, there was no room for counts in %.300s: free some, "
+		          "name another folder in TMPDIR, or raise the limit of files' sizes",
+		          session->runs.place.folder);
+		return TARE_EXIT_RECORD;
+	}
 	snprintf(front.path, sizeof front.path, "%s", session->runs.loader.front);
 	tare_layer_explain(&session->runs.program,
 	                   session->runs.place.front     ? &front

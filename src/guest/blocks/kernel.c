@@ -53,12 +53,15 @@ void blocks_stop_twins(void)
 static struct memory *memory_of(cl_context context, struct blocks_kernel *row,
                                 const struct blocks_module *module, cl_int *code)
 {
+	enum blocks_why why = BLOCKS_NO_ROOM;
+
 	*code = CL_SUCCESS;
 	for (struct memory *at = atomic_load(&memories); at != NULL; at = at->following)
 		if (at->context == context && at->row == row)
 			return at;
 	struct memory *made = guest_memory(sizeof *made);
-	void *counters = made != NULL ? blocks_counters(row, module) : NULL;
+	void *counters = made != NULL ? blocks_counters(row, module, &why) : NULL;
+	row->why = why;
 	if (counters == NULL)
 		return NULL;
 	// The counters of a CPU device are where the file is mapped: nothing is to be read back.
@@ -92,7 +95,7 @@ static bool set_counters(cl_kernel twin, cl_uint argument, cl_context context, s
 	const struct memory *memory = memory_of(context, row, pair->module, &code);
 
 	if (memory == NULL) {
-		row->why = code == CL_SUCCESS ? BLOCKS_NO_ROOM : BLOCKS_KERNEL_FAILED;
+		row->why = code == CL_SUCCESS ? row->why : BLOCKS_KERNEL_FAILED;
 		row->code = code;
 		return false;
 	}
@@ -323,7 +326,9 @@ static uint64_t items_of(cl_uint dimensions, const size_t *sizes)
 
 static void count(struct pair *pair, bool counted, uint64_t items)
 {
-	blocks_count_launch(pair != NULL ? pair->row : NULL, counted, items);
+	struct blocks_kernel *row = pair != NULL ? pair->row : NULL;
+
+	blocks_count_launch(pair != NULL && row == NULL ? &blocks_no_row : row, counted, items);
 }
 
 // The twin to launch, or NULL.

@@ -137,13 +137,13 @@ static ze_result_t ZE_APICALL module_destroy(ze_module_handle_t handle)
 // ---- kernels
 
 // The row's counters, as the kernels of a CPU device reach them: where the file is mapped.
-static void *memory_of(struct blocks_kernel *row)
+static void *memory_of(struct blocks_kernel *row, enum blocks_why *why)
 {
 	void *memory = (void *)(uintptr_t)guest_map_find(memories, row, 0);
 
 	if (memory != NULL)
 		return memory;
-	memory = blocks_counters(row, blocks_module_of(row->hash));
+	memory = blocks_counters(row, blocks_module_of(row->hash), why);
 	if (memory != NULL)
 		guest_map_put(memories, row, (uintptr_t)memory);
 	return memory;
@@ -169,6 +169,7 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 {
 	struct blocks_kernel *row = kernel->row;
 	ze_kernel_handle_t twin = NULL;
+	enum blocks_why why = BLOCKS_NO_ROOM;
 	uint64_t items;
 
 	row->why = BLOCKS_KERNEL_FAILED;
@@ -186,8 +187,8 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 	} else if (!added) {
 		row->why = BLOCKS_COVERED;
 		return twin;
-	} else if ((memory = memory_of(row)) == NULL) {
-		row->why = BLOCKS_NO_ROOM;
+	} else if ((memory = memory_of(row, &why)) == NULL) {
+		row->why = why;
 	} else {
 		row->code =
 		    (int32_t)blocks_ze_next.set_argument(twin, arguments, sizeof memory, &memory);

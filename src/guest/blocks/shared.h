@@ -21,9 +21,14 @@
 // its own are kept.
 #define BLOCKS_ENVIRONMENT_OPTIONS "TARE_BLOCKS_OPTIONS"
 
+// "BYTES KERNELS": less room than BLOCKS_AREA_BYTES and BLOCKS_KERNELS, for tests of what then is;
+// with 0 bytes there is none for COUNTS at all.
+#define BLOCKS_ENVIRONMENT_LIMITS "TARE_BLOCKS_LIMITS"
+
 #define BLOCKS_LIBRARY "libtare-blocks.so"
 
-// Names of files: %016 and the hash, or the process's number.
+// Names of files: %016 and the hash, or the process's number. An empty one: there was no room for
+// it.
 #define BLOCKS_BUILD_SUFFIX ".build"
 #define BLOCKS_MODULE_SUFFIX ".module"
 #define BLOCKS_COUNTS_SUFFIX ".counts"
@@ -105,7 +110,8 @@ enum blocks_why {
 	BLOCKS_KERNEL_FAILED, // or gave no such kernel from it, or not with its arguments; `code`
 	BLOCKS_ARGUMENT_FAILED, // took an argument for the kernel, but not for its twin; `code`
 	BLOCKS_LAUNCH_FAILED,   // or launched only the former; `code`
-	BLOCKS_NO_ROOM,         // for counters
+	BLOCKS_NO_ROOM,         // for counters, on the disk
+	BLOCKS_NO_AREA,         // for counters: other kernels' take all that a process may
 	BLOCKS_POINTERS,        // arguments were set by an extension's functions
 	BLOCKS_INDIRECT,        // how many work-groups a launch has is in the device's memory
 	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
@@ -152,7 +158,8 @@ struct blocks_counts {
 	uint64_t magic;
 	uint32_t kernels; // rows in use
 	uint32_t pid;
-	uint64_t lost_kernels;     // more than fit
+	uint64_t lost_kernels;     // more than fit, or with longer names
+	uint64_t lost_launches;    // of these
 	uint64_t unknown_launches; // of kernels that came in ways that the layer does not see
 	uint64_t command_buffers;  // the program asked for the functions of command buffers
 	uint64_t end;              // of the counters, in the file
