@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/compile.h"
 
+#include "blocks/parts.h"
 #include "blocks/tools/arguments.h"
 #include "blocks/tools/legal.h"
 #include "blocks/tools/tool.h"
@@ -8,61 +9,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-// Largest BUILD that is read.
-#define MOST_BYTES (UINT64_C(256) << 20)
 
 // One build on its way through the tools.
 struct work {
 	const char *folder;
 	bool samples, unoptimised;
 	struct tare_blocks_build *build;
-	const struct blocks_build *head;
-	const char *options, *extensions, *version, *platform, *text; // with ends, malloc
+	struct tare_blocks_parts parts;
 	struct tare_blocks_tools tools;
 };
-
-static void path_of(const char *folder, uint64_t hash, const char *suffix, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%s", folder, hash, suffix);
-}
-
-// The whole file, malloc, with an end behind it; NULL (errno).
-static void *read_file(const char *path, size_t *bytes)
-{
-	FILE *file = fopen(path, "re");
-	struct stat status;
-	char *data = NULL;
-
-	*bytes = 0;
-	if (!file)
-		return NULL;
-	if (fstat(fileno(file), &status) == 0 && (uint64_t)status.st_size <= MOST_BYTES)
-		data = malloc((size_t)status.st_size + 1);
-	if (data) {
-		*bytes = fread(data, 1, (size_t)status.st_size, file);
-		data[*bytes] = '\0';
-	}
-	fclose(file);
-	return data;
-}
-
-static int write_file(const char *path, const void *const *parts, const size_t *bytes, int count)
-{
-	FILE *file = fopen(path, "we");
-	bool well = file != NULL;
-
-	for (int i = 0; well && i < count; i++)
-		well = bytes[i] == 0 || fwrite(parts[i], 1, bytes[i], file) == bytes[i];
-	if (file && fclose(file) != 0)
-		well = false;
-	return well ? 0 : errno ? -errno : -EIO;
-}
 
 // ---- the tools
 
@@ -80,7 +38,7 @@ static int translate_in(const char *folder, const struct tare_blocks_build *buil
 	char said[PATH_MAX];
 	const char *arguments[] = { build->translator, from, "-o", to, back ? "-r" : NULL, NULL };
 
-	path_of(folder, build->hash, ".said", said);
+	tare_blocks_path(folder, build->hash, ".said", said);
 	return tare_blocks_tool_run(arguments, said, error);
 }
 
@@ -90,32 +48,40 @@ static int translate(const struct work *work, const char *from, const char *to,
 	return translate_in(work->folder, work->build, from, to, false, error);
 }
 
-enum wanted { OPTIMISED, OPTIMISED_WITH_LOOPS, TEXT };
+enum wanted { OPTIMISED, OPTIMISED_WITH_LOOPS, TEXT, PART };
 
-// OpenCL C to LLVM's bitcode, or to its text before any optimisation. *optimised: it is bitcode
-// that was optimised.
-static int compile_to(struct work *work, enum wanted wanted, const char *output, bool *optimised,
-                      struct tare_error *error)
+// An input in OpenCL C to LLVM's bitcode, or to its text or bitcode before any optimisation.
+// *optimises: its options ask for it.
+static int compile_input(struct work *work, const struct tare_blocks_input *input,
+                         enum wanted wanted, const char *output, bool *optimises,
+                         struct tare_error *error)
 {
 	struct tare_blocks_arguments arguments;
-	char source[PATH_MAX], said[PATH_MAX];
-	const void *parts[] = { work->text };
-	size_t bytes[] = { strlen(work->text) };
+	char source[PATH_MAX], said[PATH_MAX], list[PATH_MAX], headers[PATH_MAX];
+	const void *pieces[] = { input->text };
+	size_t bytes[] = { strlen(input->text) };
+	const bool headed = input->head.headers != 0;
 
-	*optimised = false;
-	path_of(work->folder, work->build->hash, ".cl", source);
-	path_of(work->folder, work->build->hash, ".said", said);
-	int status = write_file(source, parts, bytes, 1);
+	*optimises = false;
+	tare_blocks_path(work->folder, input->hash, ".cl", source);
+	tare_blocks_path(work->folder, input->hash, TARE_BLOCKS_LIST_SUFFIX, list);
+	tare_blocks_path(work->folder, input->hash, TARE_BLOCKS_FOLDER_SUFFIX, headers);
+	tare_blocks_path(work->folder, work->build->hash, ".said", said);
+	int status = tare_blocks_file_write(source, pieces, bytes, 1);
 	if (status < 0)
-		return tare_fail(error, -status, "%.200s cannot be written", source);
+		return tare_fail(error, -status, "%.200s cannot be written: %s", source,
+		                 strerror(-status));
 	const struct tare_blocks_request request = { .clang = work->tools.clang,
-		                                     .options = work->options,
-		                                     .extensions = work->extensions,
-		                                     .version = work->version,
-		                                     .images = work->head->images,
-		                                     .unoptimised = wanted == TEXT,
+		                                     .options = input->options,
+		                                     .extensions = input->extensions,
+		                                     .version = input->version,
+		                                     .images = input->head.images,
+		                                     .unoptimised = wanted >= TEXT,
+		                                     .as_text = wanted == TEXT,
 		                                     .keeps_loops = wanted == OPTIMISED_WITH_LOOPS,
 		                                     .as_written = work->unoptimised,
+		                                     .list = headed ? list : NULL,
+		                                     .headers = headed ? headers : NULL,
 		                                     .source = source,
 		                                     .output = output };
 	status = tare_blocks_arguments_make(&request, &arguments, error);
@@ -123,34 +89,154 @@ static int compile_to(struct work *work, enum wanted wanted, const char *output,
 		return status;
 	snprintf(work->build->level, sizeof work->build->level, "%s", arguments.level);
 	status = tare_blocks_tool_run((const char *const *)arguments.at, said, error);
-	*optimised = status == 0 && arguments.optimises;
+	*optimises = arguments.optimises;
 	tare_blocks_arguments_free(&arguments);
 	return status;
 }
 
-// LLVM's text to text optimised at -O1, or to bitcode as it is.
-static int lower(const struct work *work, const char *from, const char *to, bool optimise,
+// LLVM's text to text that is optimised at -O1, or to bitcode: as it is, or optimised.
+enum lowered { LESS, AS_IT_IS, WHOLE, WHOLE_WITH_LOOPS };
+
+static int lower(const struct work *work, const char *from, const char *to, enum lowered how,
                  struct tare_error *error)
 {
+	static const char *const always[] = { "-target", "spir64-unknown-unknown", "-x", "ir",
+		                              "-emit-llvm" };
+	static const char *const loops[] = { TARE_BLOCKS_KEEPS_LOOPS };
+	const char *arguments[24] = { work->tools.clang };
 	char said[PATH_MAX];
-	const char *arguments[] = { work->tools.clang,
-		                    "-target",
-		                    "spir64-unknown-unknown",
-		                    "-x",
-		                    "ir",
-		                    optimise ? "-S" : "-c",
-		                    "-emit-llvm",
-		                    "-O1",
-		                    TARE_BLOCKS_KEEPS_LOOPS,
-		                    from,
-		                    "-o",
-		                    to,
-		                    optimise ? NULL : "-Xclang",
-		                    "-disable-llvm-passes",
-		                    NULL };
+	size_t used = 1;
 
-	path_of(work->folder, work->build->hash, ".said", said);
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		arguments[used++] = always[i];
+	for (size_t i = 0; how != WHOLE && i < sizeof loops / sizeof *loops; i++)
+		arguments[used++] = loops[i];
+	arguments[used++] = how == LESS ? "-S" : "-c";
+	arguments[used++] = how == LESS || how == AS_IT_IS ? "-O1" : "-O2";
+	arguments[used++] = from;
+	arguments[used++] = "-o";
+	arguments[used++] = to;
+	if (how == AS_IT_IS) {
+		arguments[used++] = "-Xclang";
+		arguments[used++] = "-disable-llvm-passes";
+	}
+	tare_blocks_path(work->folder, work->build->hash, ".said", said);
 	return tare_blocks_tool_run(arguments, said, error);
+}
+
+// ---- parts
+
+// A part to bitcode before any optimisation. *optimises: it asks for one.
+static int compile_part(struct work *work, const struct tare_blocks_input *part, const char *output,
+                        bool *optimises, struct tare_error *error)
+{
+	char spirv[PATH_MAX];
+	const void *pieces[] = { part->text };
+	size_t bytes[] = { (size_t)part->head.text_bytes };
+
+	*optimises = false;
+	if (part->head.language == BLOCKS_OPENCL_C)
+		return compile_input(work, part, PART, output, optimises, error);
+	tare_blocks_path(work->folder, part->hash, ".part.spv", spirv);
+	int status = tare_blocks_file_write(spirv, pieces, bytes, 1);
+	if (status < 0)
+		return tare_fail(error, -status, "%.200s cannot be written: %s", spirv,
+		                 strerror(-status));
+	return translate_in(work->folder, work->build, spirv, output, true, error);
+}
+
+// Joins bitcode into one text. clang does it beside the compilation of an empty file; llvm-link
+// would be one more package.
+static int link_parts(const struct work *work, const char *output, struct tare_error *error)
+{
+	static const char *const always[] = {
+		"-target", "spir64-unknown-unknown", "-x",        "c", "-S", "-emit-llvm", "-O2",
+		"-Xclang", "-disable-llvm-passes",   "/dev/null", "-o"
+	};
+	enum { FIXED = sizeof always / sizeof *always, EACH = 4 };
+	const uint32_t count = work->parts.count;
+	const char **arguments = calloc(FIXED + 3 + EACH * (size_t)count, sizeof *arguments);
+	char(*paths)[PATH_MAX] = calloc((size_t)count + 1, sizeof *paths);
+	char said[PATH_MAX];
+	size_t used = 0;
+	int status = arguments && paths ? 0 : tare_fail(error, ENOMEM, "out of memory");
+
+	if (status == 0)
+		arguments[used++] = work->tools.clang;
+	for (size_t i = 0; status == 0 && i < FIXED; i++)
+		arguments[used++] = always[i];
+	if (status == 0)
+		arguments[used++] = output;
+	for (uint32_t i = 0; status == 0 && i < count; i++) {
+		tare_blocks_path(work->folder, work->parts.at[i].hash, ".part.bc", paths[i]);
+		arguments[used++] = "-Xclang";
+		arguments[used++] = "-mlink-bitcode-file";
+		arguments[used++] = "-Xclang";
+		arguments[used++] = paths[i];
+	}
+	tare_blocks_path(work->folder, work->build->hash, ".said", said);
+	status = status ?: tare_blocks_tool_run(arguments, said, error);
+	free(arguments);
+	free(paths);
+	return status;
+}
+
+// Compiles the parts, and joins them to one text, which is written. *optimises: one of them asks
+// for it.
+static int join(struct work *work, const char *text, bool *optimises, struct tare_error *error)
+{
+	char linked[PATH_MAX], bitcode[PATH_MAX];
+	int status = 0;
+
+	*optimises = false;
+	for (uint32_t i = 0; status == 0 && i < work->parts.count; i++) {
+		bool asks;
+		tare_blocks_path(work->folder, work->parts.at[i].hash, ".part.bc", bitcode);
+		status = compile_part(work, &work->parts.at[i], bitcode, &asks, error);
+		*optimises |= asks;
+	}
+	tare_blocks_path(work->folder, work->build->hash, ".linked.ll", linked);
+	status = status ?: link_parts(work, linked, error);
+	return status ?: tare_blocks_legalise(linked, text, TARE_BLOCKS_ONE_VERSION, error);
+}
+
+// ---- either
+
+static void tell_level(struct work *work, bool optimises, bool loops)
+{
+	snprintf(work->build->level, sizeof work->build->level, "%s%s; %" PRIu32 " parts joined",
+	         optimises                               ? "-O2"
+	         : work->build->language == BLOCKS_SPIRV ? "as the program brought it"
+	                                                 : "-cl-opt-disable",
+	         optimises && loops ? ", no loop made a formula" : "", work->parts.count);
+}
+
+// The whole build to LLVM's bitcode, or to its text before any optimisation. *optimised: it is
+// bitcode that was optimised.
+static int compile_to(struct work *work, enum wanted wanted, const char *output, bool *optimised,
+                      struct tare_error *error)
+{
+	char text[PATH_MAX];
+	bool loops = wanted == OPTIMISED_WITH_LOOPS, optimises;
+
+	*optimised = false;
+	if (!work->build->parts) {
+		int status =
+		    compile_input(work, &work->parts.at[0], wanted, output, &optimises, error);
+		*optimised = status == 0 && optimises;
+		return status;
+	}
+	tare_blocks_path(work->folder, work->build->hash, ".joined.ll", text);
+	int status = join(work, wanted == TEXT ? output : text, &optimises, error);
+	if (status == 0 && wanted != TEXT)
+		status = lower(work, text, output,
+		               !optimises ? AS_IT_IS
+		               : loops    ? WHOLE_WITH_LOOPS
+		                          : WHOLE,
+		               error);
+	tell_level(work, optimises, loops);
+	*optimised = status == 0 && optimises;
+	return status;
 }
 
 // The long way, for what the translator refuses: less is optimised, and what it does not know is
@@ -160,16 +246,16 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 	char text[PATH_MAX], said[PATH_MAX], less[PATH_MAX], legal[PATH_MAX], bitcode[PATH_MAX];
 	bool optimised;
 
-	path_of(work->folder, work->build->hash, ".ll", text);
-	path_of(work->folder, work->build->hash, ".widths.ll", said);
-	path_of(work->folder, work->build->hash, ".less.ll", less);
-	path_of(work->folder, work->build->hash, ".legal.ll", legal);
-	path_of(work->folder, work->build->hash, ".legal.bc", bitcode);
+	tare_blocks_path(work->folder, work->build->hash, ".ll", text);
+	tare_blocks_path(work->folder, work->build->hash, ".widths.ll", said);
+	tare_blocks_path(work->folder, work->build->hash, ".less.ll", less);
+	tare_blocks_path(work->folder, work->build->hash, ".legal.ll", legal);
+	tare_blocks_path(work->folder, work->build->hash, ".legal.bc", bitcode);
 	int status = compile_to(work, TEXT, text, &optimised, error);
 	status = status ?: tare_blocks_legalise(text, said, TARE_BLOCKS_WIDTHS_SAID, error);
-	status = status ?: lower(work, said, less, true, error);
+	status = status ?: lower(work, said, less, LESS, error);
 	status = status ?: tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
-	status = status ?: lower(work, legal, bitcode, false, error);
+	status = status ?: lower(work, legal, bitcode, AS_IT_IS, error);
 	status = status ?: translate(work, bitcode, spirv, error);
 	snprintf(work->build->level, sizeof work->build->level,
 	         "-O1 (at -O2 it is not translated)");
@@ -184,7 +270,7 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 	char bitcode[PATH_MAX];
 	bool optimised;
 
-	path_of(work->folder, work->build->hash, ".bc", bitcode);
+	tare_blocks_path(work->folder, work->build->hash, ".bc", bitcode);
 	int status = compile_to(work, OPTIMISED, bitcode, &optimised, error);
 	status = status ?: translate(work, bitcode, spirv, error);
 	if (status == 0 || !optimised)
@@ -209,15 +295,16 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 	// Level Zero's drivers take SPIR-V.
 	bool translates = build->translator[0] && build->api == BLOCKS_OPENCL;
 
-	path_of(folder, build->hash, ".made.spv", from);
-	path_of(folder, build->hash, ".made.bc", bitcode);
-	path_of(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
-	int status = write_file(from, parts, sizes, 1);
+	tare_blocks_path(folder, build->hash, ".made.spv", from);
+	tare_blocks_path(folder, build->hash, ".made.bc", bitcode);
+	tare_blocks_path(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
+	int status = tare_blocks_file_write(from, parts, sizes, 1);
 	if (status < 0)
-		return tare_fail(error, -status, "%.200s cannot be written", from);
+		return tare_fail(error, -status, "%.200s cannot be written: %s", from,
+		                 strerror(-status));
 	if (translates) {
 		status = translate_in(folder, build, from, bitcode, true, error);
-		parts[2] = status == 0 ? read_file(bitcode, &sizes[2]) : NULL;
+		parts[2] = status == 0 ? tare_blocks_file_read(bitcode, &sizes[2]) : NULL;
 	}
 	if (status < 0)
 		return status;
@@ -228,9 +315,11 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 	parts[0] = head;
 	sizes[0] = sizeof *head;
 	parts[1] = spirv;
-	status = write_file(path, parts, sizes, 3);
+	status = tare_blocks_file_write(path, parts, sizes, 3);
 	free((void *)(uintptr_t)parts[2]);
-	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
+	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written: %s", path,
+	                              strerror(-status))
+	                  : 0;
 }
 
 int tare_blocks_source_write(const char *folder, const struct tare_blocks_build *build,
@@ -244,8 +333,8 @@ int tare_blocks_source_write(const char *folder, const struct tare_blocks_build 
 	head->magic = BLOCKS_MAGIC;
 	head->source_bytes = sizes[1];
 	head->source_options_bytes = sizes[2];
-	path_of(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
-	int status = write_file(path, parts, sizes, 3);
+	tare_blocks_path(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
+	int status = tare_blocks_file_write(path, parts, sizes, 3);
 	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
 }
 
@@ -271,35 +360,53 @@ static int make_module(struct work *work, struct tare_error *error)
 	return status;
 }
 
-static int make(struct work *work, size_t text_bytes, struct tare_error *error)
+// What is instrumented: made by the tools, or the program's own SPIR-V.
+static void *module_of(struct work *work, size_t *bytes, struct tare_error *error)
 {
+	const struct tare_blocks_input *first = &work->parts.at[0];
 	char spirv[PATH_MAX];
-	size_t bytes = text_bytes;
-	bool own = work->build->language == BLOCKS_OPENCL_C;
-	int status = tare_blocks_tools_find(llvm_of(work->platform), &work->tools, error);
+	void *data;
 
-	work->build->api = (enum blocks_api)work->head->api;
-	tare_blocks_driver_options(work->options, work->build->driver_options,
-	                           sizeof work->build->driver_options);
+	if (!work->build->parts && work->build->language == BLOCKS_SPIRV) {
+		*bytes = (size_t)first->head.text_bytes;
+		snprintf(work->build->level, sizeof work->build->level,
+		         "as the program brought it");
+		data = malloc(*bytes + 1);
+		if (data)
+			memcpy(data, first->text, *bytes);
+		else
+			tare_fail(error, ENOMEM, "out of memory");
+		return data;
+	}
+	tare_blocks_path(work->folder, work->build->hash, ".spv", spirv);
+	if (compile(work, spirv, error) < 0)
+		return NULL;
+	data = tare_blocks_file_read(spirv, bytes);
+	if (!data)
+		tare_fail(error, EIO, "%.200s cannot be read", spirv);
+	return data;
+}
+
+static int make(struct work *work, struct tare_error *error)
+{
+	struct tare_blocks_build *build = work->build;
+	size_t bytes = 0;
+	int status =
+	    tare_blocks_tools_find(llvm_of(work->parts.at[0].platform), &work->tools, error);
+
 	if (status == 0)
-		snprintf(work->build->translator, sizeof work->build->translator, "%s",
-		         work->tools.translator);
+		snprintf(build->translator, sizeof build->translator, "%s", work->tools.translator);
 	// SPIR-V of the program's own needs no compiler where the driver takes SPIR-V.
-	if (status < 0 && own)
+	if (status < 0 && (build->parts || build->language == BLOCKS_OPENCL_C))
 		return status;
-	path_of(work->folder, work->build->hash, ".spv", spirv);
-	snprintf(work->build->level, sizeof work->build->level, "as the program brought it");
-	status = own ? compile(work, spirv, error) : 0;
+	status = tare_blocks_parts_sources(work->folder, &work->parts, &build->sources, error);
 	if (status < 0)
 		return status;
-	void *data = own ? read_file(spirv, &bytes) : NULL;
-	if (own && !data)
-		return tare_fail(error, EIO, "%.200s cannot be read", spirv);
-	status =
-	    tare_blocks_module_read(own ? data : work->text, bytes, &work->build->module, error);
+	void *data = module_of(work, &bytes, error);
+	status = data ? tare_blocks_module_read(data, bytes, &build->module, error) : -EIO;
 	free(data);
-	status = status ?: tare_blocks_plan_make(&work->build->module, &work->build->plan, error);
-	work->build->plan.samples = work->samples;
+	status = status ?: tare_blocks_plan_make(&build->module, &build->plan, error);
+	build->plan.samples = work->samples;
 	return status ?: make_module(work, error);
 }
 
@@ -311,59 +418,43 @@ struct how {
 	bool samples, unoptimised;
 };
 
-static char *part(const char **at, size_t bytes)
+static void describe(const struct tare_blocks_parts *parts, struct tare_blocks_build *build)
 {
-	char *text = malloc(bytes + 1);
+	const struct tare_blocks_input *first = &parts->at[0];
 
-	if (text) {
-		memcpy(text, *at, bytes);
-		text[bytes] = '\0';
-	}
-	*at += bytes;
-	return text;
+	build->api = parts->api;
+	build->language = tare_blocks_parts_language(parts);
+	// A single one that was linked is as if it had been built.
+	build->parts = parts->count > 1 ? parts->count : 0;
+	tare_blocks_source_name(first, build->source);
+	snprintf(build->options, sizeof build->options, "%s", parts->said);
+	snprintf(build->driver_options, sizeof build->driver_options, "%s", parts->driver_options);
+	build->all_options = strdup(build->parts ? "" : first->options);
+	build->text = strdup(build->parts ? "" : first->text);
 }
 
-static void make_build(const struct how *how, struct tare_blocks_build *build, const char *data,
-                       size_t bytes)
+static void make_build(const struct how *how, struct tare_blocks_build *build)
 {
 	struct work work = { .folder = how->folder,
 		             .samples = how->samples,
 		             .unoptimised = how->unoptimised,
 		             .build = build };
-	struct blocks_build head;
 
-	memcpy(&head, data, sizeof head);
-	const char *at = data + sizeof head;
-	uint64_t whole = (uint64_t)head.options_bytes + head.extensions_bytes + head.version_bytes +
-	                 head.platform_bytes;
-	if (head.magic != BLOCKS_MAGIC || head.text_bytes > bytes ||
-	    sizeof head + whole + head.text_bytes != bytes) {
-		tare_fail(&build->why, EINVAL, "what the program was built from was cut off");
-		return;
-	}
-	work.head = &head;
-	build->language = (enum blocks_language)head.language;
-	char *options = part(&at, head.options_bytes),
-	     *extensions = part(&at, head.extensions_bytes),
-	     *version = part(&at, head.version_bytes), *platform = part(&at, head.platform_bytes);
-	build->text = part(&at, (size_t)head.text_bytes);
-	if (options && extensions && version && platform && build->text) {
-		work.options = options;
-		work.extensions = extensions;
-		work.version = version;
-		work.platform = platform;
-		work.text = build->text;
-		snprintf(build->options, sizeof build->options, "%s", options);
-		build->all_options = options;
-		make(&work, (size_t)head.text_bytes, &build->why);
-		options = NULL;
-	} else {
+	int status = tare_blocks_parts_read(how->folder, build->hash, &work.parts, &build->why);
+	if (status == 0 && work.parts.count == 0)
+		status = tare_fail(&build->why, EINVAL, "the program was linked of nothing");
+	if (status == 0)
+		describe(&work.parts, build);
+	if (status == 0 && (!build->text || !build->all_options))
 		tare_fail(&build->why, ENOMEM, "out of memory");
-	}
-	free(options);
-	free(extensions);
-	free(version);
-	free(platform);
+	else if (status == 0)
+		make(&work, &build->why);
+	tare_blocks_parts_free(&work.parts);
+}
+
+bool tare_blocks_is_single(const struct tare_blocks_build *build)
+{
+	return !build->parts && build->sources.count <= 1;
 }
 
 static bool is_build(const char *name, uint64_t *hash)
@@ -380,8 +471,6 @@ static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_bu
 {
 	struct tare_blocks_build *at =
 	    realloc(builds->at, (builds->count + 1) * sizeof *builds->at);
-	char path[PATH_MAX];
-	size_t bytes;
 
 	if (!at)
 		return -ENOMEM;
@@ -389,13 +478,7 @@ static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_bu
 	struct tare_blocks_build *build = &at[builds->count++];
 	*build = (struct tare_blocks_build){ .hash = hash };
 	snprintf(build->source, sizeof build->source, "%016" PRIx64 ".cl", hash);
-	path_of(how->folder, hash, BLOCKS_BUILD_SUFFIX, path);
-	char *data = read_file(path, &bytes);
-	if (data && bytes >= sizeof(struct blocks_build))
-		make_build(how, build, data, bytes);
-	else
-		tare_fail(&build->why, EIO, "%.200s cannot be read", path);
-	free(data);
+	make_build(how, build);
 	return 0;
 }
 
@@ -438,6 +521,7 @@ void tare_blocks_builds_free(struct tare_blocks_builds *builds)
 	for (size_t i = 0; i < builds->count; i++) {
 		tare_blocks_module_free(&builds->at[i].module);
 		tare_blocks_plan_free(&builds->at[i].plan);
+		tare_blocks_sources_free(&builds->at[i].sources);
 		free(builds->at[i].text);
 		free(builds->at[i].all_options);
 	}

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between the runs: what the program's builds were made of becomes instrumented modules.
 #pragma once
+#include "blocks/inputs.h"
 #include "blocks/instrument.h"
 #include "guest/blocks/shared.h"
 
 // One build of the program's, by the hash that names its files.
 struct tare_blocks_build {
 	uint64_t hash;
-	enum blocks_language language;
+	enum blocks_language language;    // of the parts, where there are several
 	char options[512];                // the program's own, cut off
-	char level[64];                   // how it was optimised before it was counted
+	char level[96];                   // how it was optimised before it was counted
 	bool made;                        // there is a module
 	struct tare_error why;            // where there is none
 	struct tare_blocks_module module; // before it was instrumented
 	struct tare_blocks_plan plan;     // which of its blocks have counters
-	char *text;                       // OpenCL C; "" for SPIR-V
+	char *text;                       // OpenCL C; "" for SPIR-V, and where there are parts
 	char *all_options;                // the program's own, whole
 	char source[64];                  // its file in the folder, as lines name it
-	uint64_t counter_bytes;           // of one kernel
+	// OpenCL C: all that lines can be of, the parts and the program's headers with it
+	struct tare_blocks_sources sources;
+	uint32_t parts;         // that were linked; 0: it was built at once
+	uint64_t counter_bytes; // of one kernel
 	enum blocks_api api;
 	char driver_options[256]; // with which a module is built again
 	char translator[256];     // makes bitcode of SPIR-V, for drivers that take none; "": none
 };
+
+// Whether a build is one text, or one module, that another one can be built in place of: it has no
+// parts, and no headers of the program's.
+bool tare_blocks_is_single(const struct tare_blocks_build *build);
 
 struct tare_blocks_builds {
 	struct tare_blocks_build *at;

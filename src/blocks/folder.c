@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,24 +90,6 @@ int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *
 	    tare_fail(error, errno, "no folder can be made in %.300s: %s", parent, strerror(errno));
 	place->folder[0] = '\0';
 	return status;
-}
-
-void tare_blocks_folder_obstacle(const struct tare_blocks_place *place, char *text, size_t size)
-{
-	const uint64_t least = sizeof(struct blocks_counts);
-	struct statvfs system;
-	struct rlimit limit;
-
-	text[0] = '\0';
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < least)
-		snprintf(text, size,
-		         "the limit on the size of files (ulimit -f) leaves no room for counters");
-	else if (statvfs(place->folder, &system) == 0 && system.f_frsize > 0 &&
-	         (uint64_t)system.f_bavail < least / (uint64_t)system.f_frsize + 1)
-		snprintf(text, size,
-		         "there is no room left in %.200s; make some, or name another folder in "
-		         "TMPDIR",
-		         place->folder);
 }
 
 void tare_blocks_forget_counts(const struct tare_blocks_place *place)

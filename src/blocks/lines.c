@@ -42,8 +42,8 @@ uint32_t *tare_blocks_order(const struct tare_blocks_kernel *kernel, size_t *cou
 	return order;
 }
 
-void tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
-                      uint32_t *last)
+uint32_t tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
+                          uint32_t *last)
 {
 	const struct tare_blocks_block *of = &module->blocks[block];
 	uint32_t file = 0;
@@ -57,6 +57,7 @@ void tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, u
 		*first = *first && *first < piece->line ? *first : piece->line;
 		*last = *last > piece->line ? *last : piece->line;
 	}
+	return file;
 }
 
 // ---- lines

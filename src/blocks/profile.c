@@ -49,6 +49,13 @@ static bool map_counts(const char *path, struct counts *counts)
 	return counts->head != NULL;
 }
 
+static bool is_empty(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && status.st_size == 0;
+}
+
 // ---- kernels
 
 // The kernel of that name and build, new where there was none; NULL: no memory.
@@ -171,6 +178,7 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 
 	profile->processes++;
 	profile->lost_kernels += counts->head->lost_kernels;
+	profile->lost_launches += counts->head->lost_launches;
 	profile->unknown_launches += counts->head->unknown_launches;
 	profile->command_buffers |= counts->head->command_buffers != 0;
 	profile->pragmas |= counts->head->pragmas;
@@ -237,8 +245,10 @@ int tare_blocks_profile_read(const char *folder, const struct tare_blocks_builds
 		if (!end || strcmp(end, BLOCKS_COUNTS_SUFFIX) != 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-		if (!map_counts(path, &counts))
+		if (!map_counts(path, &counts)) {
+			profile->without_room += is_empty(path);
 			continue;
+		}
 		status = add_counts(&counts, builds, profile);
 		munmap((void *)(uintptr_t)counts.head, counts.bytes);
 	}

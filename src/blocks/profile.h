@@ -27,7 +27,8 @@ struct tare_blocks_profile {
 	struct tare_blocks_kernel *kernels; // those that cost most first
 	size_t kernel_count;
 	uint32_t processes;
-	uint64_t lost_kernels, unknown_launches;
+	uint64_t lost_kernels, lost_launches, unknown_launches;
+	uint64_t without_room; // processes for whose counts there was no room
 	bool command_buffers;
 	uint64_t counter_bytes; // memory that counters took, of all processes
 	// of the first build that failed with other options than the program's own; 0: none
@@ -68,6 +69,7 @@ struct tare_blocks_loop *tare_blocks_loops(const struct tare_blocks_kernel *kern
 // The blocks that ran, those that cost most (executions × instructions) first; malloc.
 uint32_t *tare_blocks_order(const struct tare_blocks_kernel *kernel, size_t *count);
 
-// The lowest and the highest line of a block in the file of its first line; 0 and 0: not known.
-void tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
-                      uint32_t *last);
+// The lowest and the highest line of a block in the file of its first line, which is returned; 0
+// and 0: not known.
+uint32_t tare_blocks_span(const struct tare_blocks_module *module, uint32_t block, uint32_t *first,
+                          uint32_t *last);

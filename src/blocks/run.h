@@ -20,8 +20,6 @@ int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place
 // Makes the folder, in $TMPDIR or /tmp, and removes those that tares left there that were killed
 // more than a minute ago. 0, or a negative errno with a sentence.
 int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *error);
-// Why programs can put no counters into the folder: no room. "" where there is some.
-void tare_blocks_folder_obstacle(const struct tare_blocks_place *place, char *text, size_t size);
 // Removes the folder and what is in it, and frees.
 void tare_blocks_place_free(struct tare_blocks_place *place);
 

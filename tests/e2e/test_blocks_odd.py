@@ -15,6 +15,7 @@ from test_blocks import TOOLS, at, check_sums, kernel_of  # noqa: E402
 ODD = PROGRAMS / "counted_odd"
 KERNELS = pathlib.Path(__file__).parents[1] / "programs/counted_odd.cl"
 SIZE, GROUP, N = 4096, 16, 5
+FEW = "-DFEW"  # of the kernels, which are built sooner
 USUAL = ["plain", "with_local", "required", "threes", "halves", "atomics", "long_loop", "ways", "inner", "outer", "groups"]
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
@@ -97,10 +98,10 @@ def test_a_sample_changes_no_odd_result(odd):
 
 
 def test_work_of_no_size_is_told_without_figures(odd):
-    native = odd.native("no-work")
+    native = odd.native("no-work", options=FEW)
     if b"no work: 0" not in native.out:
         pytest.skip("this driver refuses launches of no work-items")
-    document = odd.same("no-work")
+    document = odd.same("no-work", options=FEW)
     plain = kernel_of(document, "plain")
     assert (plain["work_items"], plain["total"]["instructions"], plain["blocks"]) == (0, 0, [])
 
@@ -109,33 +110,88 @@ def test_a_program_that_is_killed_in_the_run_that_counts_leaves_what_was_counted
     killer = odd.folder / "killer"
     killer.write_text('#!/bin/sh\n[ "$TARE_BLOCKS_STAGE" = count ] || exec "$@"\nexec "$@" killed\n', encoding="utf-8")
     killer.chmod(0o755)
-    done, document = odd.blocks("plain", before=[killer])
+    done, document = odd.blocks("plain", options=FEW, before=[killer])
     assert done.status == 128 + 9 or done.status == -9
     plain = kernel_of(document, "plain")
     assert plain["whole"] and plain["launches"] == 2
 
 
 def test_a_program_that_is_killed_in_both_runs_is_said(odd):
-    done, document = odd.blocks("killed")
+    done, document = odd.blocks("killed", options=FEW)
     assert done.status in (128 + 9, -9) and document is None
     assert b"a signal ended the first of the program's two runs" in done.errors
 
 
 def test_inline_assembly_is_said(odd):
-    done, document = odd.blocks("assembled", options="-DASSEMBLY")
+    done, document = odd.blocks("assembled", options=f"{FEW} -DASSEMBLY")
     kernel = kernel_of(document, "assembled")
     assert done.status == 0 and (kernel["launches"], kernel["counted_launches"]) == (1, 0)
     assert "inline assembly" in kernel["not_counted"]
 
 
-@pytest.mark.parametrize("way", ["two-parts", "library", "headers", "refused-part"])
-def test_a_program_of_parts_is_told_with_the_way_out(odd, way):
-    native = odd.native(way)
-    if b": 0\n" not in native.out:
+PARTS = {"two-parts": "of_two", "library": "of_library", "headers": "of_header", "strings": "of_strings"}
+
+
+def files_of(kernel):
+    """The lines that ran, by what the report calls their file."""
+    files = {}
+    for line in kernel["lines"]:
+        if line["line"]:
+            files.setdefault(line["file"], set()).add(line["line"])
+    return files
+
+
+def test_programs_of_parts_are_counted(odd):
+    """Parts with options and versions of their own, a library, headers that are programs, one source in several strings,
+    a file by -I. A part that clang does not compile is said."""
+    (odd.folder / "folder").mkdir()
+    (odd.folder / "folder/disk.h").write_text("#define BY 3\nint by(int x)\n{\n\treturn x * BY;\n}\n", encoding="utf-8")
+    source = odd.folder / "small.cl"
+    source.write_text('#include "disk.h"\nkernel void plain(global int *out, int n)\n{\n'
+                      "\tfor (int k = 0; k < n; k++)\n\t\tout[get_global_id(0)] += by(k);\n}\n", encoding="utf-8")
+    words = [ODD, source, f"-I {odd.folder}/folder", "plain", "refused-part", *PARTS]
+    native = run(words, odd.environment, cwd=odd.folder)
+    if b"two parts: 0\n" not in native.out or b"library: 0\nlibrary: 0\n" not in native.out:
         pytest.skip("this driver does not link them")
-    kernel = kernel_of(odd.same(way), "caller")
-    assert (kernel["launches"], kernel["counted_launches"]) == (1, 0)
-    assert "linked of several parts" in kernel["not_counted"] and "clBuildProgram" in kernel["not_counted"]
+    path = odd.folder / "parts.json"
+    done = run([odd.tare, "blocks", "--json", path, "--", *words], odd.environment, cwd=odd.folder)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    document = validate.load(path)
+    assert validate.faults(document) == []
+    turns = sum(i % N for i in range(256))
+    for way, name in PARTS.items():
+        kernel = kernel_of(document, name)
+        assert kernel["whole"] and kernel["not_counted"] is None, (way, kernel["not_counted"])
+        check_sums(kernel)
+        assert (at(kernel["total"], "loads.global"), at(kernel["total"], "stores.global")) == (turns, 256), way
+        assert [turns for _, turns in loops_of(kernel)] == [turns]
+    loop, call = {4, 5}, {4, 5}
+    for name, callee, caller in (("of_two", "part 2", "part 1"), ("of_library", "part 2", "part 1"),
+                                 ("of_header", "with/helper.h", None)):
+        files = files_of(kernel_of(document, name))
+        assert set(files) == {callee, caller} and files[callee] >= loop and files[caller] >= call, (name, files)
+    assert files_of(kernel_of(document, "of_strings"))[None] >= {4, 5, 8 + 4}
+    plain = files_of(kernel_of(document, "plain"))
+    assert set(plain) == {None, f"{odd.folder}/folder/disk.h"} and plain[f"{odd.folder}/folder/disk.h"] == {4}
+    refused = kernel_of(document, "of_refused")
+    assert (refused["launches"], refused["counted_launches"]) == (1, 0) and "error: no PoCL" in refused["not_counted"]
+    assert "part 2: sum += at[4096 + k];" in done.out.decode() and "with/helper.h: sum += at[4096 + k];" in done.out.decode()
+
+
+@pytest.mark.parametrize("limits, counted, said", [
+    ("16384 1024", ["plain"], "take all of the 64 MiB that those of a process may"),
+    ("64000000 2", ["plain"], "1 launch of kernels beyond the 1024 of a process"),
+    ("0 0", None, "there was no room for counts in")])
+def test_room_that_is_not_there_is_said(odd, limits, counted, said):
+    """What fits is counted, the rest is told, and the program gets its results. (A kernel that is never launched is the first.)"""
+    native = odd.native("plain", "atomics", options=FEW)
+    done, document = odd.blocks("plain", "atomics", options=FEW, TARE_BLOCKS_LIMITS=limits)
+    assert done.out.startswith(native.out) and said in " ".join((done.out + done.errors).decode().split())
+    if counted is None:
+        assert done.status == 125 and document is None
+        return
+    assert done.status == 0 and document["launches"] == 2 and document["counted_launches"] == 1
+    assert [kernel["name"] for kernel in document["kernels"] if kernel["whole"]] == counted
 
 
 def script(path, text):
@@ -147,7 +203,7 @@ def script(path, text):
 def test_a_clang_that_is_too_old_says_what_it_does_not_know(odd):
     old = script(odd.folder / "clang-old",
                  'echo "clang version 11.0.0"\necho "error: unknown argument: \'-finclude-default-header\'" >&2\nexit 1')
-    done, document = odd.blocks("plain", TARE_CLANG=old)
+    done, document = odd.blocks("plain", options=FEW, TARE_CLANG=old)
     why = kernel_of(document, "plain")["not_counted"]
     assert done.status == 0 and "clang-old failed: error: unknown argument: '-finclude-default-header'" in why
 
@@ -157,7 +213,7 @@ def test_only_old_tools_are_as_none(odd):
     tools.mkdir()
     for name in ("clang-10", "llvm-spirv-10"):
         script(tools / name, "exit 0")
-    done, document = odd.blocks("plain", PATH=str(tools))
+    done, document = odd.blocks("plain", options=FEW, PATH=str(tools))
     why = kernel_of(document, "plain")["not_counted"]
     assert done.status == 0 and "there is no clang with an llvm-spirv of the same version" in why and "install clang-" in why
 

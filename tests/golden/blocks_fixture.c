@@ -168,12 +168,14 @@ static struct tare_blocks_block counted[] = {
 };
 // Two labels and nothing behind them: what was counted is not read out of words here.
 static uint32_t words[] = { SPIRV_LABEL | 2 << 16, 1, SPIRV_LABEL | 2 << 16, 2 };
+static struct tare_blocks_source sources[] = { { .text = source } };
 static struct tare_blocks_build build = { .hash = 0xbeef,
 	                                  .language = BLOCKS_OPENCL_C,
 	                                  .options = "-DN=64",
 	                                  .level = "optimised by opt -O2",
 	                                  .made = true,
-	                                  .text = source };
+	                                  .text = source,
+	                                  .sources = { sources, 1 } };
 static uint64_t executions[] = { 1024, 65536, 1024 };
 static struct tare_blocks_kernel kernels[2];
 static struct tare_blocks_profile profile = { .kernels = kernels, .processes = 1 };

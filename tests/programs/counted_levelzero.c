@@ -3,7 +3,7 @@
 //   counted_levelzero FILE immediate|TIMES (KERNEL N GLOBAL LOCAL [GLOBAL LOCAL])...
 // Each is launched once, in an immediate list, or in a regular one that is executed so many times,
 // on numbers i % 13. A sum of what it wrote is printed. GLOBAL is a multiple of LOCAL. With
-// COUNTED_WITH=FILE the module is linked with that one.
+// COUNTED_WITH=FILE the module is linked with that one; with COUNTED_OF=FILE it is made of both.
 #include "example.h"
 
 #include <stdio.h>
@@ -20,6 +20,34 @@ struct work {
 	unsigned char *out;
 	unsigned times; // of a regular list; 0: an immediate one
 };
+
+static ze_module_handle_t module_of_two(const struct device *device, const char *first,
+                                        const char *second)
+{
+	static unsigned char texts[2][1 << 18];
+	const char *const paths[] = { first, second };
+	const uint8_t *inputs[] = { texts[0], texts[1] };
+	size_t sizes[2];
+	const ze_module_program_exp_desc_t parts = {
+		.stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
+		.count = 2,
+		.inputSizes = sizes,
+		.pInputModules = inputs,
+	};
+	const ze_module_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+		                          .pNext = &parts,
+		                          .format = ZE_MODULE_FORMAT_IL_SPIRV };
+	ze_module_handle_t made;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *file = fopen(paths[i], "r");
+		sizes[i] = file ? fread(texts[i], 1, sizeof texts[i], file) : 0;
+		if (file)
+			fclose(file);
+	}
+	check(zeModuleCreate(device->context, device->id, &wanted, &made, NULL), "zeModuleCreate");
+	return made;
+}
 
 static ze_command_list_handle_t immediate_list(const struct device *device)
 {
@@ -78,8 +106,9 @@ int main(int count, char **words)
 		return 2;
 	struct work work = { .device = open_device(),
 		             .times = (unsigned)strtoul(words[2], NULL, 10) };
-	work.module = module_of(&work.device, words[1]);
-	const char *other = getenv("COUNTED_WITH");
+	const char *other = getenv("COUNTED_WITH"), *second = getenv("COUNTED_OF");
+	work.module = second ? module_of_two(&work.device, words[1], second)
+	                     : module_of(&work.device, words[1]);
 	ze_module_handle_t both[] = { work.module, other ? module_of(&work.device, other) : NULL };
 	if (other)
 		check(zeModuleDynamicLink(2, both, NULL), "zeModuleDynamicLink");

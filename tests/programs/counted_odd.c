@@ -237,62 +237,70 @@ static cl_program part(const char *text, const char *options, cl_uint headers,
 	return made;
 }
 
-static void linked(const char *way, cl_uint count, const cl_program *parts, const char *options)
+static void launch_caller(const char *way, cl_program whole, const char *name)
 {
-	cl_int status;
-	cl_program whole =
-	    clLinkProgram(on.context, 1, &on.device, options, count, parts, NULL, NULL, &status);
+	cl_kernel kernel = kernel_of(whole, name, &out);
 
-	printf("%s: %d\n", way, status);
-	if (status != CL_SUCCESS)
-		return;
-	cl_kernel kernel = kernel_of(whole, "caller", &out);
 	enqueue(on.queue, kernel, 0, 256, 16);
 	read_back(way, on.queue, out);
 	clReleaseKernel(kernel);
 	clReleaseProgram(whole);
 }
 
-static const char callee[] =
-    "#line 1\nint helped(int x, int n)\n{\n\tfor (int k = 0; k < x % n; k++)\n"
-    "\t\tx += k;\n\treturn x;\n}\n";
-static const char caller[] =
-    "int helped(int x, int n);\nkernel void caller(global int *out, int n)\n{\n"
-    "\tint i = get_global_id(0);\n\tout[i] = helped(i, n) + ADDED;\n}\n";
-static const char included[] =
-    "#include \"helper.h\"\nkernel void caller(global int *out, int n)\n{\n"
-    "\tint i = get_global_id(0);\n\tout[i] = helped(i, n) + ADDED;\n}\n";
+static void linked(const char *way, const char *name, cl_uint count, const cl_program *parts)
+{
+	cl_int status;
+	cl_program whole =
+	    clLinkProgram(on.context, 1, &on.device, "", count, parts, NULL, NULL, &status);
+
+	printf("%s: %d\n", way, status);
+	if (status == CL_SUCCESS)
+		launch_caller(way, whole, name);
+}
+
+// What is summed up lies behind what kernels write.
+#define HELPED "int helped(global const int *at, int x, int n)"
+static const char callee[] = HELPED "\n{\n\tint sum = x;\n\tfor (int k = 0; k < x % n; k++)\n"
+                                    "\t\tsum += at[4096 + k];\n\treturn sum + ADDED;\n}\n";
+#define CALLER                                                                                     \
+	"kernel void NAME(global int *out, int n)\n{\n"                                            \
+	"\tint i = get_global_id(0);\n\tout[i] = helped(out, i, n) + ADDED;\n}\n"
+static const char caller[] = HELPED ";\n" CALLER;
+static const char included[] = "#include \"with/helper.h\"\n" CALLER;
 
 static void two_parts(void)
 {
-	cl_program parts[] = { part(caller, "-DADDED=3", 0, NULL, NULL),
+	cl_program parts[] = { part(caller, "-DADDED=3 -DNAME=of_two", 0, NULL, NULL),
 		               part(callee, "-DADDED=4", 0, NULL, NULL) };
 
-	linked("two parts", 2, parts, "");
+	linked("two parts", "of_two", 2, parts);
 }
 
+// Its part is of another version of the language.
 static void library(void)
 {
 	cl_int status;
-	cl_program parts[] = { part(caller, "-DADDED=3", 0, NULL, NULL),
-		               part(callee, "", 0, NULL, NULL) };
+	cl_program parts[] = { part(caller, "-DADDED=3 -DNAME=of_library", 0, NULL, NULL),
+		               part(callee, "-DADDED=4 -cl-std=CL3.0", 0, NULL, NULL) };
 	cl_program made = clLinkProgram(on.context, 1, &on.device, "-create-library", 1, &parts[1],
 	                                NULL, NULL, &status);
 
 	printf("library: %d\n", status);
 	parts[1] = made;
 	if (status == CL_SUCCESS)
-		linked("library", 2, parts, "");
+		linked("library", "of_library", 2, parts);
 }
 
+// The program that is the header is gone when it is linked.
 static void headers(void)
 {
-	const char *names[] = { "helper.h" }, *text = callee;
+	const char *names[] = { "with/helper.h" }, *text = callee;
 	cl_int status;
 	cl_program header = clCreateProgramWithSource(on.context, 1, &text, NULL, &status);
-	cl_program whole = part(included, "-DADDED=3", 1, &header, names);
+	cl_program whole = part(included, "-DADDED=3 -DNAME=of_header", 1, &header, names);
 
-	linked("headers", 1, &whole, "");
+	clReleaseProgram(header);
+	linked("headers", "of_header", 1, &whole);
 }
 
 // The second part is no matter of clang's alone.
@@ -302,9 +310,24 @@ static void refused_part(void)
 	char text[sizeof odd + sizeof callee];
 
 	snprintf(text, sizeof text, "%s%s", odd, callee);
-	cl_program parts[] = { part(caller, "-DADDED=3", 0, NULL, NULL),
-		               part(text, "", 0, NULL, NULL) };
-	linked("refused part", 2, parts, "");
+	cl_program parts[] = { part(caller, "-DADDED=3 -DNAME=of_refused", 0, NULL, NULL),
+		               part(text, "-DADDED=4", 0, NULL, NULL) };
+	linked("refused part", "of_refused", 2, parts);
+}
+
+// One source of several strings, of which one has no end.
+static void strings(void)
+{
+	const size_t cut = sizeof callee - 4;
+	const char *texts[] = { callee, callee + cut, caller };
+	const size_t lengths[] = { cut, 0, sizeof caller - 1 };
+	cl_int status;
+	cl_program whole = clCreateProgramWithSource(on.context, 3, texts, lengths, &status);
+
+	check(status, "clCreateProgramWithSource");
+	check(clBuildProgram(whole, 1, &on.device, "-DADDED=3 -DNAME=of_strings", NULL, NULL),
+	      "clBuildProgram");
+	launch_caller("strings", whole, "of_strings");
 }
 
 int main(int count, char **words)
@@ -317,11 +340,17 @@ int main(int count, char **words)
 	const struct {
 		const char *name;
 		void (*run)(void);
-	} ways[] = { { "no-work", no_work },           { "uneven", uneven },
-		     { "out-of-order", out_of_order }, { "sub-buffer", parts_of_a_buffer },
-		     { "shared", shared_memory },      { "killed", killed },
-		     { "two-parts", two_parts },       { "library", library },
-		     { "headers", headers },           { "refused-part", refused_part } };
+	} ways[] = { { "no-work", no_work },
+		     { "uneven", uneven },
+		     { "out-of-order", out_of_order },
+		     { "sub-buffer", parts_of_a_buffer },
+		     { "shared", shared_memory },
+		     { "killed", killed },
+		     { "two-parts", two_parts },
+		     { "library", library },
+		     { "headers", headers },
+		     { "refused-part", refused_part },
+		     { "strings", strings } };
 	for (int i = 3; i < count; i++) {
 		bool found = false;
 		for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)

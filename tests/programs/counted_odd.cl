@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for counted_odd.c: all add to or write `out`, SIZE numbers.
-typedef struct {
-	int by;
-	float3 shift;
-} change;
-
 kernel void plain(global int *out, int n)
 {
 	int i = get_global_id(0), x = out[i];
@@ -13,6 +8,33 @@ kernel void plain(global int *out, int n)
 		x = x * 3 + k;
 	out[i] = x;
 }
+
+kernel void atomics(global int *out, int n)
+{
+	int i = get_global_id(0);
+
+	atomic_add(&out[i % n], i);
+	atomic_max(&out[i % n + n], i);
+	if (i % 3)
+		atomic_xor(&out[i % 7 + 2 * n], i);
+}
+
+kernel void assembled(global int *out, int n)
+{
+	int i = get_global_id(0), x = i + n;
+
+#ifdef ASSEMBLY
+	__asm__ volatile("" : "+r"(x));
+#endif
+	out[i] = x;
+}
+
+// Programs of few kernels are built sooner.
+#ifndef FEW
+typedef struct {
+	int by;
+	float3 shift;
+} change;
 
 kernel void with_local(global int *out, int n, local int *part)
 {
@@ -58,16 +80,6 @@ kernel void doubles(global int *out, int n)
 }
 #endif
 
-kernel void atomics(global int *out, int n)
-{
-	int i = get_global_id(0);
-
-	atomic_add(&out[i % n], i);
-	atomic_max(&out[i % n + n], i);
-	if (i % 3)
-		atomic_xor(&out[i % 7 + 2 * n], i);
-}
-
 kernel void long_loop(global int *out, int n)
 {
 	ulong at = get_global_id(0), last = at + ((ulong)n << 33);
@@ -112,16 +124,6 @@ kernel void outer(global int *out, int n)
 	inner(out, n + 1);
 }
 
-kernel void assembled(global int *out, int n)
-{
-	int i = get_global_id(0), x = i + n;
-
-#ifdef ASSEMBLY
-	__asm__ volatile("" : "+r"(x));
-#endif
-	out[i] = x;
-}
-
 // As many groups as there are: each work-item of the first one in a row.
 kernel void groups(global int *out, int n)
 {
@@ -133,3 +135,4 @@ kernel void groups(global int *out, int n)
 		x++;
 	out[i] = x;
 }
+#endif

@@ -50,6 +50,42 @@ static ze_result_t take_constants(const struct program_source *source,
 	return result;
 }
 
+// Several modules in one description, for which the driver answers as for one that they are linked
+// to. *linked is the caller's to free; `whole` is the description of that.
+static ze_result_t join_inputs(const ze_module_desc_t *description,
+                               ze_module_build_log_handle_t log, void **linked,
+                               ze_module_desc_t *whole)
+{
+	const ze_module_program_exp_desc_t *parts = description->pNext;
+	size_t bytes;
+
+	*whole = *description;
+	if (!parts || parts->stype != ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)
+		return ZE_RESULT_SUCCESS;
+	if (description->format != ZE_MODULE_FORMAT_IL_SPIRV || !parts->count)
+		return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+	if (!parts->inputSizes || !parts->pInputModules)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	for (uint32_t i = 0; i < parts->count; i++) {
+		if (!parts->pInputModules[i])
+			return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+		if (parts->pConstants && parts->pConstants[i] &&
+		    parts->pConstants[i]->numConstants) {
+			build_log_add(log, "error: specialisation constants of one of several "
+			                   "modules are not supported");
+			return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+		}
+	}
+	if (program_join((const void *const *)parts->pInputModules, parts->inputSizes, parts->count,
+	                 linked, &bytes, log))
+		return ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
+	whole->pInputModule = *linked;
+	whole->inputSize = bytes;
+	whole->pBuildFlags = parts->pBuildFlags ? parts->pBuildFlags[0] : NULL;
+	whole->pConstants = NULL;
+	return ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t make_program(const ze_module_desc_t *description,
                                 ze_module_build_log_handle_t log, struct cpu_program **program)
 {
@@ -60,6 +96,10 @@ static ze_result_t make_program(const ze_module_desc_t *description,
 	uint64_t *values = NULL;
 	ze_result_t result = ZE_RESULT_SUCCESS;
 
+	if (!source.il)
+		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+	if (!source.il_bytes)
+		return ZE_RESULT_ERROR_INVALID_SIZE;
 	if (cpu_device.script.faults.build_log[0]) {
 		build_log_add(log, "%s", cpu_device.script.faults.build_log);
 		return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
@@ -89,20 +129,23 @@ ze_result_t cpu_zeModuleCreate(ze_context_handle_t context, ze_device_handle_t d
 {
 	if (!context || !device)
 		return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-	if (!description || !module || !description->pInputModule)
+	if (!description || !module)
 		return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
 	if (description->format > ZE_MODULE_FORMAT_NATIVE)
 		return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-	if (!description->inputSize)
-		return ZE_RESULT_ERROR_INVALID_SIZE;
 	if (device_is_lost())
 		return ZE_RESULT_ERROR_DEVICE_LOST;
 	ze_module_build_log_handle_t log = build_log_new();
 	ze_module_handle_t made = calloc(1, sizeof *made);
+	ze_module_desc_t whole;
+	void *linked = NULL;
 
 	*module = NULL;
-	ze_result_t result = log && made ? make_program(description, log, &made->program)
+	ze_result_t result = log && made ? join_inputs(description, log, &linked, &whole)
 	                                 : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	if (!result)
+		result = make_program(&whole, log, &made->program);
+	free(linked);
 	if (result) {
 		if (log && log->bytes)
 			cpu_log("module not built: %s", log->text);

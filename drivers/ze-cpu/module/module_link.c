@@ -4,8 +4,11 @@
 #include "module/program.h"
 #include "module/translate.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SPIRV_HEAD = 5 }; // words
 
 static bool exports(const struct cpu_program *program, const char *name)
 {
@@ -77,36 +80,42 @@ static ze_result_t adopt(struct cpu_program *program, cl_program built,
 }
 
 // spirv-link wants one version: the highest, since each version reads what earlier ones wrote.
-// Copies into modules[] and bytes[]; *used is how many.
-static bool copy_needed(struct cpu_program **programs, uint32_t count, const bool *needed,
-                        uint32_t **modules, size_t *bytes, uint32_t *used)
+int program_join(const void *const *modules, const size_t *bytes, uint32_t count, void **linked,
+                 size_t *linked_bytes, ze_module_build_log_handle_t log)
 {
-	uint32_t version = 0;
+	uint32_t version = 0, **copies = calloc(count + (size_t)1, sizeof *copies);
+	int result = copies ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t own;
-		memcpy(&own, (const char *)programs[i]->ready + sizeof own, sizeof own);
-		if (needed[i] && own > version)
-			version = own;
+	for (uint32_t i = 0; !result && i < count; i++) {
+		copies[i] = malloc(bytes[i]);
+		if (!copies[i])
+			result = -ENOMEM;
+		else if (bytes[i] < SPIRV_HEAD * sizeof **copies)
+			result = -EINVAL;
+		if (result)
+			break;
+		memcpy(copies[i], modules[i], bytes[i]);
+		version = copies[i][1] > version ? copies[i][1] : version;
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (!needed[i])
-			continue;
-		modules[*used] = malloc(programs[i]->ready_bytes);
-		if (!modules[*used])
-			return false;
-		memcpy(modules[*used], programs[i]->ready, programs[i]->ready_bytes);
-		modules[*used][1] = version;
-		bytes[(*used)++] = programs[i]->ready_bytes;
-	}
-	return true;
+	for (uint32_t i = 0; !result && i < count; i++)
+		copies[i][1] = version;
+	if (result)
+		build_log_add(log, "error: %s",
+		              result == -EINVAL ? "a module is no SPIR-V" : "out of memory");
+	else
+		result = link_spirv((const void *const *)copies, bytes, count, linked, linked_bytes,
+		                    log);
+	for (uint32_t i = 0; copies && i < count; i++)
+		free(copies[i]);
+	free(copies);
+	return result;
 }
 
 static ze_result_t link_one(struct cpu_program **programs, uint32_t count, uint32_t at,
                             ze_module_build_log_handle_t log)
 {
 	bool *needed = calloc(count, sizeof *needed);
-	uint32_t **modules = calloc(count, sizeof *modules);
+	const void **modules = calloc(count, sizeof *modules);
 	size_t *bytes = calloc(count, sizeof *bytes), linked_bytes = 0;
 	void *linked = NULL;
 	uint32_t used = 0;
@@ -115,10 +124,12 @@ static ze_result_t link_one(struct cpu_program **programs, uint32_t count, uint3
 
 	if (!result && needed_for(programs, count, at, needed, log))
 		result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
-	if (!result && !copy_needed(programs, count, needed, modules, bytes, &used))
-		result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-	if (!result &&
-	    link_spirv((const void *const *)modules, bytes, used, &linked, &linked_bytes, log))
+	for (uint32_t i = 0; !result && i < count; i++)
+		if (needed[i]) {
+			modules[used] = programs[i]->ready;
+			bytes[used++] = programs[i]->ready_bytes;
+		}
+	if (!result && program_join(modules, bytes, used, &linked, &linked_bytes, log))
 		result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
 	if (!result) {
 		bool taken;
@@ -128,8 +139,6 @@ static ze_result_t link_one(struct cpu_program **programs, uint32_t count, uint3
 	}
 	free(linked);
 	free(bytes);
-	for (uint32_t i = 0; i < used; i++)
-		free(modules[i]);
 	free(modules);
 	free(needed);
 	return result;

@@ -69,6 +69,11 @@ struct program_source {
 	uint32_t constant_count;
 };
 
+// Links SPIR-V modules into one, which is the caller's to free. What went wrong is in the log. 0 or
+// a negative errno.
+int program_join(const void *const *modules, const size_t *bytes, uint32_t count, void **linked,
+                 size_t *linked_bytes, ze_module_build_log_handle_t log);
+
 // Builds it. Everything that the user should read is in the log.
 // ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY.
 ze_result_t program_new(const struct program_source *source, ze_module_build_log_handle_t log,

@@ -125,6 +125,11 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 	size_t index = (size_t)(kernel - gains->profile->kernels);
 	double reach = gains->reaches[index * TARE_BLOCKS_CHANGES + (size_t)change];
 
+	if (!tare_blocks_is_single(kernel->build)) {
+		say(gain, "its program is of several parts, or compiled with headers that are "
+		          "programs, and tare changes single ones");
+		return;
+	}
 	if (!set || reach <= 0) {
 		say(gain, "%s",
 		    change == TARE_BLOCKS_BY_CONSTANTS ? "what it divides by is no argument that "

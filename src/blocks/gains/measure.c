@@ -105,7 +105,8 @@ static int prepare(void *context, uint32_t set, const char *folder, struct tare_
 	int status = 0;
 
 	for (size_t i = 0; status == 0 && i < measuring->builds->count; i++)
-		if (measuring->builds->at[i].made)
+		if (measuring->builds->at[i].made &&
+		    tare_blocks_is_single(&measuring->builds->at[i]))
 			status = write_changed(measuring, &measuring->builds->at[i],
 			                       change_of_set(measuring->gains, set), folder);
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;

@@ -205,6 +205,10 @@ static int write_input(const char *folder, const struct tare_blocks_build *build
 	const struct spirv_words *words = &build->module.words;
 	bool spirv = build->language == BLOCKS_SPIRV;
 
+	if (!tare_blocks_is_single(build))
+		return tare_fail(error, ENOTSUP,
+		                 "its program is of several parts, or compiled with headers that "
+		                 "are programs, and ocloc is given one source");
 	if (spirv && !words->words)
 		return tare_fail(error, EINVAL, "the module cannot be read");
 	snprintf(path, PATH_MAX, "%s/%s", folder, spirv ? "model.spv" : TARE_BLOCKS_MODEL_SOURCE);

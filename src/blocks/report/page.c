@@ -3,6 +3,7 @@
 // the source with the lines tinted by their share.
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/options.h"
+#include "blocks/report/source.h"
 #include "blocks/report/tables.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
@@ -74,47 +75,61 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 
 // ---- lines
 
-// What a line of the build's own source executed.
-static uint64_t cost_of(const struct tare_blocks_row *row, uint32_t number)
+// What a line of a source executed.
+static uint64_t cost_of(const struct tare_blocks_row *row, const struct tare_blocks_source *source,
+                        uint32_t number)
 {
 	const struct tare_blocks_build *build = row->kernel->build;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < row->line_count; i++) {
-		const char *name = tare_blocks_file_name(&build->module, row->lines[i].file);
-		const char *slash = strrchr(name, '/');
+	for (size_t i = 0; i < row->line_count; i++)
 		if (row->lines[i].line == number &&
-		    strcmp(slash ? slash + 1 : name, build->source) == 0)
+		    tare_blocks_sources_find(
+		        &build->sources,
+		        tare_blocks_file_name(&build->module, row->lines[i].file)) == source)
 			sum += tare_blocks_instructions(&row->lines[i].tally);
-	}
 	return sum;
 }
 
-static void write_source(const struct tare_blocks_row *row, FILE *file)
+static void write_line(uint32_t number, double part, const char *line, FILE *file)
+{
+	char *text = strndup(line, strcspn(line, "\n"));
+
+	if (part > 0) {
+		fprintf(file,
+		        "<span style=\"background:rgba(194,87,26,%.2f)\"><span "
+		        "class=\"n\">%" PRIu32 "</span><span class=\"s\">",
+		        part < 90 ? 0.05 + part / 120 : 0.8, number);
+		write_share(part, file);
+		fputs("</span>", file);
+	} else {
+		fprintf(file, "<span><span class=\"n\">%" PRIu32 "</span><span class=\"s\"></span>",
+		        number);
+	}
+	if (text)
+		tare_html_text(text, file);
+	fputs("</span>\n", file);
+	free(text);
+}
+
+static void write_source(const struct tare_blocks_row *row, const struct tare_blocks_source *source,
+                         FILE *file)
 {
 	uint64_t all = tare_blocks_instructions(&row->kernel->tally);
+	uint32_t number = 1;
 
-	if (!row->source.count)
+	if (!source->text[0])
 		return;
-	fputs("<details open><summary>source, tinted by share of instructions</summary><pre>",
-	      file);
-	for (uint32_t number = 1; number <= row->source.count; number++) {
-		double part = share(cost_of(row, number), all);
-		if (part > 0) {
-			fprintf(file,
-			        "<span style=\"background:rgba(194,87,26,%.2f)\"><span "
-			        "class=\"n\">%" PRIu32 "</span><span class=\"s\">",
-			        part < 90 ? 0.05 + part / 120 : 0.8, number);
-			write_share(part, file);
-			fputs("</span>", file);
-		} else {
-			fprintf(file,
-			        "<span><span class=\"n\">%" PRIu32
-			        "</span><span class=\"s\"></span>",
-			        number);
-		}
-		tare_html_text(row->source.at[number - 1], file);
-		fputs("</span>\n", file);
+	fputs("<details open><summary>", file);
+	tare_html_text(source->label[0] ? source->label : "source", file);
+	fputs(", tinted by share of instructions</summary><pre>", file);
+	for (const char *line = source->text; *line;) {
+		uint32_t next = tare_blocks_next_line(line, number);
+		uint64_t cost = next == number + 1 ? cost_of(row, source, number) : 0;
+		write_line(number, share(cost, all), line, file);
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+		number = next;
 	}
 	fputs("</pre></details>\n", file);
 }
@@ -178,7 +193,8 @@ static void write_counted(const struct tare_blocks_row *row, FILE *file)
 	write_text(tell, row, file);
 	tare_table_html(&tare_blocks_blocks_table, row,
 	                &(struct tare_table_part){ .on = TARE_ON_PAGE }, file);
-	write_source(row, file);
+	for (size_t i = 0; i < kernel->build->sources.count; i++)
+		write_source(row, &kernel->build->sources.at[i], file);
 }
 
 static void write_kernel(const struct tare_blocks_row *row, FILE *file)

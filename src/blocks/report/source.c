@@ -1,17 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/report/source.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 // Longest source that is looked into.
 #define MOST_BYTES (INT64_C(16) << 20)
 
+const char *tare_blocks_label(const struct tare_blocks_build *build, uint32_t file)
+{
+	const struct tare_blocks_source *source =
+	    tare_blocks_sources_find(&build->sources, tare_blocks_file_name(&build->module, file));
+
+	return source ? source->label : "";
+}
+
+// The number that "#line 12" or "# 12" gives the line behind it; 0: the line is none of these.
+static uint32_t directive(const char *line)
+{
+	char *end;
+
+	line += strspn(line, " \t");
+	if (*line++ != '#')
+		return 0;
+	line += strspn(line, " \t");
+	if (strncmp(line, "line", 4) == 0)
+		line += 4 + strspn(line + 4, " \t");
+	unsigned long number = isdigit((unsigned char)*line) ? strtoul(line, &end, 10) : 0;
+	return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+uint32_t tare_blocks_next_line(const char *line, uint32_t number)
+{
+	uint32_t given = directive(line);
+
+	return given ? given : number + 1;
+}
+
 // The line of a text, blanks at its beginning left out.
 static bool from_text(const char *text, uint32_t line, char *room, size_t size)
 {
-	for (; line > 1 && *text; line--) {
+	for (uint32_t number = 1; *text && (number != line || directive(text));) {
+		number = tare_blocks_next_line(text, number);
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
@@ -45,13 +78,12 @@ enum tare_blocks_source_from tare_blocks_source_line(const struct tare_blocks_bu
                                                      size_t size)
 {
 	const char *name = tare_blocks_file_name(&build->module, file);
-	const char *slash = strrchr(name, '/');
+	const struct tare_blocks_source *source = tare_blocks_sources_find(&build->sources, name);
 
 	room[0] = '\0';
-	if (build->language == BLOCKS_OPENCL_C &&
-	    strcmp(slash ? slash + 1 : name, build->source) == 0)
-		return from_text(build->text, line, room, size) ? TARE_BLOCKS_SOURCE_BUILD
-		                                                : TARE_BLOCKS_SOURCE_NONE;
+	if (source)
+		return from_text(source->text, line, room, size) ? TARE_BLOCKS_SOURCE_BUILD
+		                                                 : TARE_BLOCKS_SOURCE_NONE;
 	return line && name[0] && from_file(name, line, room, size) ? TARE_BLOCKS_SOURCE_FILE
 	                                                            : TARE_BLOCKS_SOURCE_NONE;
 }

@@ -3,6 +3,12 @@
 #pragma once
 #include "blocks/compile.h"
 
+// What a person calls the source that a file of the build's module is: "part 2", "helper.h". "":
+// the build's only one, or none of the program's texts.
+const char *tare_blocks_label(const struct tare_blocks_build *build, uint32_t file);
+// The number of the line behind this one, which has the number `number`: "#line" sets it.
+uint32_t tare_blocks_next_line(const char *line, uint32_t number);
+
 enum tare_blocks_source_from {
 	TARE_BLOCKS_SOURCE_NONE,
 	TARE_BLOCKS_SOURCE_BUILD,

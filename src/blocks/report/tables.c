@@ -37,14 +37,16 @@ static struct tare_cell_value share_of(uint64_t part, uint64_t whole)
 #define NOT_ZERO(value) tare_not_zero(value, TARE_NOT_KNOWN)
 #define KNOWN_LINE(line) NOT_ZERO(line)
 
-// The file as the compiler names it; absent: the build's own source.
+// The file as the compiler names it, or what a source among several is called; absent: the build's
+// only source.
 static struct tare_cell_value file_of(const struct tare_blocks_build *build, uint32_t file)
 {
 	const char *name = tare_blocks_file_name(&build->module, file);
-	const char *slash = strrchr(name, '/');
 
-	return strcmp(slash ? slash + 1 : name, build->source) == 0 ? tare_absent(TARE_NOT_THERE)
-	                                                            : tare_named(name);
+	if (!tare_blocks_sources_find(&build->sources, name))
+		return tare_named(name);
+	name = tare_blocks_label(build, file);
+	return name[0] ? tare_named(name) : tare_absent(TARE_NOT_THERE);
 }
 
 static const char *const apis[] = { "OpenCL", "Level Zero", NULL };
@@ -104,7 +106,7 @@ static bool span(const struct tare_cell_text *cell)
 {
 	const struct tare_blocks_row *kernel = cell->source;
 
-	tare_blocks_span_words(MODULE, *(const uint32_t *)cell->row, cell->text, cell->size);
+	tare_blocks_span_words(KERNEL->build, *(const uint32_t *)cell->row, cell->text, cell->size);
 	return true;
 }
 
@@ -112,11 +114,15 @@ static bool source_cell(const struct tare_cell_text *cell)
 {
 	const struct tare_blocks_row *kernel = cell->source;
 	const struct tare_blocks_line *line = cell->row;
+	const char *label = tare_blocks_label(KERNEL->build, line->file);
+	size_t used = 0;
 
+	if (label[0] && strlen(label) + 2 < cell->size)
+		used = (size_t)snprintf(cell->text, cell->size, "%s: ", label);
 	if (!line->line)
 		snprintf(cell->text, cell->size, "(the compiler's own, of no line)");
-	else if (tare_blocks_source_line(KERNEL->build, line->file, line->line, cell->text,
-	                                 cell->size) == TARE_BLOCKS_SOURCE_NONE)
+	else if (tare_blocks_source_line(KERNEL->build, line->file, line->line, cell->text + used,
+	                                 cell->size - used) == TARE_BLOCKS_SOURCE_NONE)
 		snprintf(cell->text, cell->size, "%s", tare_blocks_file_name(MODULE, line->file));
 	return true;
 }

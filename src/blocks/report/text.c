@@ -73,9 +73,19 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 		        "tare does not see\n",
 		        tare_format_grouped(profile->unknown_launches, number),
 		        plural(profile->unknown_launches)[0] ? "es" : "");
-	if (profile->lost_kernels)
-		fprintf(file, "  not counted: %s kernels more than there is room for\n",
-		        tare_format_grouped(profile->lost_kernels, number));
+	if (profile->lost_launches)
+		fprintf(file,
+		        "  not counted: %s launch%s of kernels beyond the %d of a process for "
+		        "which there is room, or with names of more than %d bytes\n",
+		        tare_format_grouped(profile->lost_launches, number),
+		        plural(profile->lost_launches)[0] ? "es" : "", BLOCKS_KERNELS,
+		        BLOCKS_NAME_BYTES - 1);
+	if (profile->without_room)
+		fprintf(file,
+		        "  not counted: what %s process%s launched, as there was no room for "
+		        "counts in $TMPDIR\n",
+		        tare_format_grouped(profile->without_room, number),
+		        plural(profile->without_room)[0] ? "es" : "");
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
 }
@@ -199,10 +209,10 @@ static void write_loops(const struct tare_blocks_row *row, bool verbose, FILE *f
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct tare_blocks_loop *loop = &row->loops[i];
-		char lines[NUMBER], a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
-		fprintf(file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
-		        tare_blocks_span_words(&row->kernel->build->module, loop->header, lines,
-		                               sizeof lines));
+		char lines[2 * NUMBER + 64], a[NUMBER], b[NUMBER], mean[TARE_UNIT_TEXT];
+		fprintf(
+		    file, "  loop at block %" PRIu32 ", line %s: ", loop->header,
+		    tare_blocks_span_words(row->kernel->build, loop->header, lines, sizeof lines));
 		if (loop->known)
 			fprintf(file, "%s turns in %s entries, %s on average",
 			        tare_format_grouped(loop->turns, a),

@@ -2,6 +2,7 @@
 #include "blocks/report/told.h"
 
 #include "base/units.h"
+#include "blocks/report/source.h"
 #include "report/terminal/write.h"
 
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 int tare_blocks_told_make(const struct tare_blocks_kernel *kernel,
                           const struct tare_blocks_gains *gains, struct tare_blocks_told *told)
 {
+	told->kernel = kernel;
 	told->findings.count = 0;
 	told->gained = gains->asked;
 	int status = tare_blocks_sampled_make(kernel, &told->sampled);
@@ -26,18 +28,30 @@ void tare_blocks_told_free(struct tare_blocks_told *told)
 	tare_blocks_sampled_free(&told->sampled);
 }
 
-const char *tare_blocks_span_words(const struct tare_blocks_module *module, uint32_t block,
+enum { OF = 80 };
+
+// " of part 2"; "" where the build has one source.
+static const char *of_source(const struct tare_blocks_build *build, uint32_t file, char text[OF])
+{
+	const char *label = tare_blocks_label(build, file);
+
+	snprintf(text, OF, "%s%s", label[0] ? " of " : "", label);
+	return text;
+}
+
+const char *tare_blocks_span_words(const struct tare_blocks_build *build, uint32_t block,
                                    char *text, size_t size)
 {
-	uint32_t first, last;
+	char of[OF];
+	uint32_t first, last, file = tare_blocks_span(&build->module, block, &first, &last);
 
-	tare_blocks_span(module, block, &first, &last);
+	of_source(build, file, of);
 	if (!first)
 		snprintf(text, size, "-");
 	else if (first == last)
-		snprintf(text, size, "%" PRIu32, first);
+		snprintf(text, size, "%" PRIu32 "%s", first, of);
 	else
-		snprintf(text, size, "%" PRIu32 "-%" PRIu32, first, last);
+		snprintf(text, size, "%" PRIu32 "-%" PRIu32 "%s", first, last, of);
 	return text;
 }
 
@@ -56,18 +70,22 @@ static void write_lanes(const struct tare_blocks_sampled *sampled, FILE *file)
 	        TARE_BLOCKS_LANES, sampled->work_items);
 }
 
-static void write_accesses(const struct tare_blocks_sampled *sampled, FILE *file)
+static void write_accesses(const struct tare_blocks_told *told, FILE *file)
 {
+	const struct tare_blocks_sampled *sampled = &told->sampled;
+	char of[OF];
+
 	for (uint32_t i = 0; i < sampled->accesses; i++) {
 		const struct tare_blocks_access *access = &sampled->access[i];
 		if (!tare_blocks_is_scattered(access))
 			continue;
 		fprintf(file,
 		        "  %s of %" PRIu32 " bytes, line %" PRIu32
-		        ": %.1f lines of memory by %d neighbours, %.1f would do\n",
+		        "%s: %.1f lines of memory by %d neighbours, %.1f would do\n",
 		        access->site.store ? "store" : "load", access->site.bytes,
-		        access->site.line, (double)access->lines / (double)access->sub_groups,
-		        TARE_BLOCKS_LANES, (double)access->fewest / (double)access->sub_groups);
+		        access->site.line, of_source(told->kernel->build, access->site.file, of),
+		        (double)access->lines / (double)access->sub_groups, TARE_BLOCKS_LANES,
+		        (double)access->fewest / (double)access->sub_groups);
 	}
 }
 
@@ -105,18 +123,20 @@ static void write_gain(const struct tare_blocks_gain *gain, FILE *file)
 	fputc('\n', file);
 }
 
-static void write_finding(const struct tare_blocks_finding *finding,
+static void write_finding(const struct tare_blocks_build *build,
+                          const struct tare_blocks_finding *finding,
                           const struct tare_blocks_gain *gain, FILE *file)
 {
 	const struct tare_blocks_rule *rule = &tare_blocks_rules[finding->advice];
+	char of[OF];
 
 	fprintf(file, "  %s: %s", rule->id, rule->what);
 	for (uint32_t i = 0; i < finding->place_count; i++)
-		fprintf(file, "%s%" PRIu32,
+		fprintf(file, "%s%" PRIu32 "%s",
 		        i                           ? ", "
 		        : finding->place_count == 1 ? " (line "
 		                                    : " (lines ",
-		        finding->places[i].line);
+		        finding->places[i].line, of_source(build, finding->places[i].file, of));
 	fprintf(file, "%s.\n    %.1f %% of the %s. %s\n    To change it, %s.\n",
 	        finding->place_count ? ")" : "", 100 * finding->share, rule->of, rule->saves,
 	        rule->advice);
@@ -127,11 +147,12 @@ static void write_finding(const struct tare_blocks_finding *finding,
 void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file)
 {
 	write_lanes(&told->sampled, file);
-	write_accesses(&told->sampled, file);
+	write_accesses(told, file);
 	if (told->findings.count)
 		fputs("\n  What to change\n", file);
 	for (uint32_t i = 0; i < told->findings.count; i++)
-		write_finding(&told->findings.at[i], told->gained ? &told->gains[i] : NULL, file);
+		write_finding(told->kernel->build, &told->findings.at[i],
+		              told->gained ? &told->gains[i] : NULL, file);
 	if (told->findings.count && !told->gained)
 		fputs("  What these can bring in time is measured by --gains.\n", file);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 struct tare_blocks_told {
+	const struct tare_blocks_kernel *kernel;
 	struct tare_blocks_sampled sampled;
 	struct tare_blocks_findings findings;
 	bool gained;                                       // the following are known
@@ -20,8 +21,8 @@ int tare_blocks_told_make(const struct tare_blocks_kernel *kernel,
                           const struct tare_blocks_gains *gains, struct tare_blocks_told *told);
 void tare_blocks_told_free(struct tare_blocks_told *told);
 
-// A block's lines, "12-14" or "12"; "-": not known. Returns text.
-const char *tare_blocks_span_words(const struct tare_blocks_module *module, uint32_t block,
+// A block's lines, "12-14", "12", or "12 of part 2"; "-": not known. Returns text.
+const char *tare_blocks_span_words(const struct tare_blocks_build *build, uint32_t block,
                                    char *text, size_t size);
 
 // Lanes, accesses and findings, as lines of text.

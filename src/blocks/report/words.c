@@ -30,9 +30,9 @@ void tare_blocks_why(const struct tare_blocks_document *document,
 		                       "let it be built from source (a program that keeps kernels "
 		                       "it has built can be told not to, or its cache be removed)",
 		                       false },
-		[BLOCKS_LINKED] = { "its program is linked of several parts, or compiled with "
-		                    "headers that are programs: let one source have all of it "
-		                    "(clBuildProgram, and -I for headers, or one SPIR-V module)",
+		[BLOCKS_LINKED] = { "its program is linked of parts that are not all known, or by "
+		                    "zeModuleDynamicLink: let each part be compiled from source or "
+		                    "SPIR-V (clCompileProgram), or one module have all of it",
 		                    false },
 		[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far",
 		                       false },
@@ -52,6 +52,10 @@ void tare_blocks_why(const struct tare_blocks_document *document,
 		                           "the program's own was run",
 		                           true },
 		[BLOCKS_NO_ROOM] = { "there was no room for its counters: free some in $TMPDIR",
+		                     false },
+		[BLOCKS_NO_AREA] = { "the counters of other kernels take all of the 64 MiB that "
+		                     "those of a process may: let each of several runs launch "
+		                     "some of the kernels, or leave out --sample",
 		                     false },
 		[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
 		                      "which tare blocks does not follow yet",
@@ -82,7 +86,7 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
                           uint64_t *launches)
 {
 	*counted = 0;
-	*launches = profile->unknown_launches;
+	*launches = profile->unknown_launches + profile->lost_launches;
 	for (size_t i = 0; i < profile->kernel_count; i++) {
 		*counted += profile->kernels[i].counted;
 		*launches += profile->kernels[i].launches;

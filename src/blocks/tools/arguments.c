@@ -118,6 +118,13 @@ static void add_fixed(struct tare_blocks_arguments *arguments,
 	}
 	if (request->images)
 		add(arguments, "-D__IMAGE_SUPPORT__=1");
+	// Before the folders of the options, as OpenCL has it.
+	if (request->list) {
+		add(arguments, "-ivfsoverlay");
+		add(arguments, request->list);
+		add(arguments, "-I");
+		add(arguments, request->headers);
+	}
 }
 
 int tare_blocks_arguments_make(const struct tare_blocks_request *request,
@@ -151,13 +158,14 @@ int tare_blocks_arguments_make(const struct tare_blocks_request *request,
 	                                : "-O2");
 	arguments->optimises = optimises;
 	if (optimises)
-		add(arguments, request->unoptimised ? "-O1" : "-O2");
+		add(arguments, request->as_text ? "-O1" : "-O2");
 	static const char *const keeps_loops[] = { TARE_BLOCKS_KEEPS_LOOPS };
 	for (size_t i = 0; request->keeps_loops && i < sizeof keeps_loops / sizeof *keeps_loops;
 	     i++)
 		add(arguments, keeps_loops[i]);
-	if (request->unoptimised) {
+	if (request->as_text)
 		add(arguments, "-S");
+	if (request->unoptimised) {
 		add(arguments, "-Xclang");
 		add(arguments, "-disable-llvm-passes");
 	}

@@ -12,10 +12,14 @@ struct tare_blocks_request {
 	const char *extensions; // CL_DEVICE_EXTENSIONS, and the features of OpenCL C 3.0
 	const char *version;    // CL_DEVICE_VERSION
 	bool images;            // CL_DEVICE_IMAGE_SUPPORT
-	bool unoptimised;       // LLVM's text as the language makes it, for a later step
+	bool unoptimised;       // as the language makes it, for a later step
+	bool as_text;           // LLVM's text, not its bitcode
 	bool as_written;        // without optimisation, whatever the options say
 	// No loop becomes the formula of what it ends with: that takes integers of 33 or 65 bits.
 	bool keeps_loops;
+	// A list of files by which a folder of headers is there (-ivfsoverlay), and that folder;
+	// NULL: none.
+	const char *list, *headers;
 	const char *source, *output;
 };
 

@@ -13,6 +13,7 @@
 #define LAYOUT "target datalayout = \""
 #define WIDTHS "-n8:16:32:64"
 #define FREEZE " = freeze "
+#define VERSIONS "\n!opencl.ocl.version = !{"
 
 // A name with the sign before it, in the text.
 struct name {
@@ -147,6 +148,18 @@ static int say_widths(const char *text, FILE *file)
 	return 0;
 }
 
+// "!opencl.ocl.version = !{!8, !8}" becomes "!opencl.ocl.version = !{!8}".
+static int keep_version(const char *text, FILE *file)
+{
+	const char *list = strstr(text, VERSIONS);
+	const char *first = list ? list + strcspn(list + 1, ",}\n") + 1 : text;
+	const char *end = list ? list + strcspn(list + 1, "}\n") + 1 : text;
+
+	fwrite(text, 1, (size_t)(first - text), file);
+	fputs(end, file);
+	return 0;
+}
+
 static char *read_text(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -171,8 +184,9 @@ int tare_blocks_legalise(const char *from, const char *to, enum tare_blocks_lega
 	int status = file ? 0 : -EIO;
 
 	if (status == 0)
-		status = how == TARE_BLOCKS_WIDTHS_SAID ? say_widths(text, file)
-		                                        : drop_freezes(text, file);
+		status = how == TARE_BLOCKS_WIDTHS_SAID   ? say_widths(text, file)
+		         : how == TARE_BLOCKS_ONE_VERSION ? keep_version(text, file)
+		                                          : drop_freezes(text, file);
 	if (file && (ferror(file) | fclose(file)) && status == 0)
 		status = -EIO;
 	return status < 0 ? tare_fail(error, -status, "LLVM's text cannot be written anew: %s",

@@ -12,6 +12,9 @@ enum tare_blocks_legal {
 	// Takes `%a = freeze T %b` out and %b in its place. Later translators do the same: SPIR-V
 	// has no value that is poison.
 	TARE_BLOCKS_FREEZES_GONE,
+	// Of linked modules, which each say their version of OpenCL C, keeps the first one's: the
+	// translator ends at a second one that differs.
+	TARE_BLOCKS_ONE_VERSION,
 };
 
 // Writes the module's text anew. 0, or a negative errno with a sentence.

@@ -222,9 +222,11 @@ static int explain(struct session *session, struct tare_error *error)
 		          "instead");
 		return TARE_EXIT_RECORD;
 	}
-	tare_blocks_folder_obstacle(&session->runs.place, why, sizeof why);
-	if (why[0]) {
-		tare_fail(error, ENOSPC, "nothing was counted: %s", why);
+	if (session->profile.without_room) {
+		tare_fail(error, ENOSPC,
+		          "nothing was counted, there was no room for counts in %.300s: free some, "
+		          "name another folder in TMPDIR, or raise the limit of files' sizes",
+		          session->runs.place.folder);
 		return TARE_EXIT_RECORD;
 	}
 	snprintf(front.path, sizeof front.path, "%s", session->runs.loader.front);

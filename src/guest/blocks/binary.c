@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs without a source whose origin is known: binaries that the program has taken from what it
-// built, in this run or the one before, which are known by their bytes, and programs that were
-// linked from a single one.
+// Binaries that the program has taken from what it built, in this run or the one before: they are
+// known by their bytes.
 #include "guest/blocks/layer.h"
 
 #include <errno.h>
 
 enum { MOST_DEVICES = 32 };
 
-static struct guest_map *origins; // of such programs: the hash of their BUILD, or 0
-static struct guest_map *headed;  // programs that were compiled with headers of the program's
-static struct guest_map *joined;  // programs that were linked of several, or of one of these
+// Of programs without a source: the hash of their BUILD or PART, or 0.
+static struct guest_map *origins;
 
 bool blocks_binaries_begin(void)
 {
 	origins = guest_map_new();
-	headed = guest_map_new();
-	joined = guest_map_new();
-	return origins != NULL && headed != NULL && joined != NULL;
+	return origins != NULL;
 }
 
 uint64_t blocks_origin(cl_program program)
@@ -25,9 +21,22 @@ uint64_t blocks_origin(cl_program program)
 	return guest_map_find(origins, program, 0);
 }
 
-bool blocks_is_linked(cl_program program)
+void blocks_set_origin(cl_program program, uint64_t hash)
 {
-	return guest_map_find(joined, program, 0) != 0;
+	guest_map_put(origins, program, hash);
+}
+
+// Whether it is still to be linked.
+static bool is_compiled(cl_program program)
+{
+	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+	cl_device_id devices[MOST_DEVICES];
+
+	return blocks_next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices,
+	                                    NULL) == CL_SUCCESS &&
+	       blocks_next.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BINARY_TYPE,
+	                                         sizeof type, &type, NULL) == CL_SUCCESS &&
+	       type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
 }
 
 // The hash of what a program was built from, which is written down; 0: it is not known.
@@ -37,10 +46,12 @@ static uint64_t source_of(cl_program program)
 	enum blocks_why why;
 	uint64_t hash = 0;
 
-	blocks_source_read(program, &source, &why);
+	if (is_compiled(program))
+		return blocks_part(program);
+	blocks_source_read(program, 0, &source, &why);
 	if (source.data != NULL) {
 		hash = source.hash;
-		blocks_write_build(hash, source.data, source.bytes);
+		blocks_write(hash, BLOCKS_BUILD_SUFFIX, source.data, source.bytes);
 	} else if (why == BLOCKS_NO_SOURCE) {
 		hash = blocks_origin(program);
 	}
@@ -86,51 +97,9 @@ static CL_API_ENTRY cl_program CL_API_CALL load(cl_context context, cl_uint coun
 
 	// One device's is enough: all of a program's are built from one source.
 	if (made != NULL) {
-		guest_map_remove(joined, made);
-		guest_map_put(
-		    origins, made,
-		    blocks_read_origin(guest_hash(GUEST_HASH_START, binaries[0], lengths[0])));
-	}
-	errno = saved;
-	return made;
-}
-
-static CL_API_ENTRY cl_int CL_API_CALL compile(cl_program program, cl_uint count,
-                                               const cl_device_id *devices, const char *options,
-                                               cl_uint headers, const cl_program *header,
-                                               const char **names,
-                                               void(CL_CALLBACK *notify)(cl_program, void *),
-                                               void *data)
-{
-	if (headers != 0)
-		guest_map_put(headed, program, 1);
-	else
-		guest_map_remove(headed, program);
-	// What is compiled is not linked, whatever had its address before.
-	guest_map_remove(joined, program);
-	return blocks_compile(program, count, devices, options, headers, header, names, notify,
-	                      data);
-}
-
-// One program that is linked alone is as if it had been built.
-static CL_API_ENTRY cl_program CL_API_CALL link(cl_context context, cl_uint count,
-                                                const cl_device_id *devices, const char *options,
-                                                cl_uint programs, const cl_program *program,
-                                                void(CL_CALLBACK *notify)(cl_program, void *),
-                                                void *data, cl_int *error)
-{
-	cl_program made = blocks_next.clLinkProgram(context, count, devices, options, programs,
-	                                            program, notify, data, error);
-	int saved = errno;
-
-	bool alone = programs == 1 && guest_map_find(headed, program[0], 0) == 0 &&
-	             !blocks_is_linked(program[0]);
-	if (made != NULL && alone) {
-		guest_map_remove(joined, made);
-		guest_map_put(origins, made, source_of(program[0]));
-	} else if (made != NULL) {
-		guest_map_put(joined, made, 1);
-		guest_map_put(origins, made, 0);
+		blocks_is_not_linked(made);
+		blocks_set_origin(made, blocks_read_origin(
+		                            guest_hash(GUEST_HASH_START, binaries[0], lengths[0])));
 	}
 	errno = saved;
 	return made;
@@ -146,7 +115,7 @@ static CL_API_ENTRY cl_program CL_API_CALL built_in(cl_context context, cl_uint 
 
 	if (made != NULL) {
 		guest_map_remove(origins, made);
-		guest_map_remove(joined, made);
+		blocks_is_not_linked(made);
 	}
 	return made;
 }
@@ -155,7 +124,5 @@ void blocks_wrap_binaries(cl_icd_dispatch *table)
 {
 	BLOCKS_WRAP(table, clGetProgramInfo, get_info);
 	BLOCKS_WRAP(table, clCreateProgramWithBinary, load);
-	BLOCKS_WRAP(table, clCompileProgram, compile);
-	BLOCKS_WRAP(table, clLinkProgram, link);
 	BLOCKS_WRAP(table, clCreateProgramWithBuiltInKernels, built_in);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,31 @@ static void path_of(char *path, uint64_t number, const char *suffix)
 	memcpy(path + used, suffix, strlen(suffix) + 1);
 }
 
+// Where counters begin in the file, and how much room there is for them.
+static uint64_t area_at, most_bytes = BLOCKS_AREA_BYTES;
+static uint32_t most_kernels = BLOCKS_KERNELS;
+
+static void read_limits(void)
+{
+	const char *text = getenv(BLOCKS_ENVIRONMENT_LIMITS);
+	char *end;
+
+	if (text == NULL)
+		return;
+	uint64_t bytes = strtoull(text, &end, 10), kernels = strtoull(end, NULL, 10);
+	most_bytes = bytes < most_bytes ? bytes : most_bytes;
+	most_kernels = kernels < most_kernels ? (uint32_t)kernels : most_kernels;
+}
+
+// Beyond RLIMIT_FSIZE the system would send SIGXFSZ, which kills.
+static bool is_allowed(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+	       bytes <= limit.rlim_cur;
+}
+
 static bool make_counts(void)
 {
 	char path[PATH_BYTES];
@@ -48,14 +74,17 @@ static bool make_counts(void)
 		counts_file = made;
 	else
 		close(made);
-	if (posix_fallocate(counts_file, 0, (off_t)bytes) != 0)
-		return false;
+	if (most_bytes == 0 || !is_allowed(bytes) ||
+	    posix_fallocate(counts_file, 0, (off_t)bytes) != 0) {
+		// tare sees that it is empty.
+		return ftruncate(counts_file, 0) == 0 && false;
+	}
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counts_file, 0);
 	if (memory == MAP_FAILED)
 		return false;
 	blocks_counts = memory;
 	blocks_counts->pid = (uint32_t)getpid();
-	blocks_counts->end = bytes;
+	blocks_counts->end = area_at = bytes;
 	__atomic_store_n(&blocks_counts->magic, BLOCKS_MAGIC, __ATOMIC_RELEASE);
 	return true;
 }
@@ -76,6 +105,7 @@ static enum blocks_stage begin(void)
 	                       : strcmp(asked, BLOCKS_STAGE_CHANGE) == 0 ? BLOCKS_CHANGE
 	                                                                 : BLOCKS_OFF;
 	guest_lock_register(&lock);
+	read_limits();
 	return at != BLOCKS_OFF && make_counts() ? at : BLOCKS_OFF;
 }
 
@@ -92,10 +122,11 @@ enum blocks_stage blocks_files_begin(void)
 	return stage;
 }
 
-static void write_file(uint64_t hash, const char *suffix, const void *data, size_t bytes)
+void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes)
 {
 	char path[PATH_BYTES], draft[PATH_BYTES];
 	const char *from = data;
+	bool allowed = is_allowed(bytes);
 
 	path_of(path, hash, suffix);
 	if (access(path, F_OK) == 0)
@@ -105,28 +136,22 @@ static void write_file(uint64_t hash, const char *suffix, const void *data, size
 	int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (file < 0)
 		return;
-	while (bytes > 0) {
+	while (bytes > 0 && allowed) {
 		ssize_t written = write(file, from, bytes);
 		if (written <= 0)
 			break;
 		from += written;
 		bytes -= (size_t)written;
 	}
-	close(file);
-	if (bytes == 0)
-		rename(draft, path);
-	else
+	if (bytes != 0 && ftruncate(file, 0) != 0)
 		unlink(draft);
-}
-
-void blocks_write_build(uint64_t hash, const void *data, size_t bytes)
-{
-	write_file(hash, BLOCKS_BUILD_SUFFIX, data, bytes);
+	close(file);
+	rename(draft, path);
 }
 
 void blocks_write_origin(uint64_t binary, uint64_t hash)
 {
-	write_file(binary, BLOCKS_ORIGIN_SUFFIX, &hash, sizeof hash);
+	blocks_write(binary, BLOCKS_ORIGIN_SUFFIX, &hash, sizeof hash);
 }
 
 uint64_t blocks_read_origin(uint64_t binary)
@@ -206,7 +231,7 @@ struct blocks_kernel *blocks_row(const char *name, uint64_t hash, enum blocks_ap
 		if (blocks_counts->kernel[i].hash == hash && blocks_counts->kernel[i].api == api &&
 		    strcmp(blocks_counts->kernel[i].name, name) == 0)
 			row = &blocks_counts->kernel[i];
-	if (row == NULL && blocks_counts->kernels < BLOCKS_KERNELS && bytes < BLOCKS_NAME_BYTES) {
+	if (row == NULL && blocks_counts->kernels < most_kernels && bytes < BLOCKS_NAME_BYTES) {
 		row = &blocks_counts->kernel[blocks_counts->kernels];
 		memcpy(row->name, name, bytes + 1);
 		row->hash = hash;
@@ -221,15 +246,19 @@ struct blocks_kernel *blocks_row(const char *name, uint64_t hash, enum blocks_ap
 }
 
 // Where `bytes` more lie in the file; 0: there is no room.
-static uint64_t reserve(uint64_t bytes)
+static uint64_t reserve(uint64_t bytes, enum blocks_why *why)
 {
 	guest_acquire(&lock);
 	uint64_t at = blocks_counts->end;
-	bool fits = at + bytes <= BLOCKS_AREA_BYTES;
+	bool fits = at - area_at + bytes <= most_bytes;
 	if (fits)
 		blocks_counts->end = at + bytes;
 	guest_release(&lock);
-	return fits && posix_fallocate(counts_file, (off_t)at, (off_t)bytes) == 0 ? at : 0;
+	*why = fits ? BLOCKS_NO_ROOM : BLOCKS_NO_AREA;
+	return fits && is_allowed(at + bytes) &&
+	               posix_fallocate(counts_file, (off_t)at, (off_t)bytes) == 0
+	           ? at
+	           : 0;
 }
 
 uint64_t blocks_counter_bytes(const struct blocks_module *module)
@@ -250,14 +279,15 @@ void blocks_choose_sample(void *counters, const struct blocks_module *module, ui
 	__atomic_store_n(&head[1], shift, __ATOMIC_RELAXED);
 }
 
-void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module)
+void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module,
+                      enum blocks_why *why)
 {
 	uint64_t bytes = blocks_counter_bytes(module);
 
 	bytes = (bytes + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
 	uint64_t at = row->at;
 	if (at == 0) {
-		uint64_t made = reserve(bytes);
+		uint64_t made = reserve(bytes, why);
 		if (made == 0)
 			return NULL;
 		row->rows = module->rows;
@@ -269,13 +299,18 @@ void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *mod
 	}
 	void *memory =
 	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, counts_file, (off_t)at);
+	*why = BLOCKS_NO_ROOM;
 	return memory != MAP_FAILED ? memory : NULL;
 }
 
+struct blocks_kernel blocks_no_row;
+
 void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items)
 {
-	if (row == NULL) {
-		__atomic_fetch_add(&blocks_counts->unknown_launches, 1, __ATOMIC_RELAXED);
+	if (row == NULL || row == &blocks_no_row) {
+		__atomic_fetch_add(row == NULL ? &blocks_counts->unknown_launches
+		                               : &blocks_counts->lost_launches,
+		                   1, __ATOMIC_RELAXED);
 		return;
 	}
 	__atomic_fetch_add(&row->launches, 1, __ATOMIC_RELAXED);

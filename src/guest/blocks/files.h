@@ -12,8 +12,9 @@ enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT, BLOCKS_CHANGE };
 enum blocks_stage blocks_files_begin(void);
 extern struct blocks_counts *blocks_counts;
 
-// Writes a BUILD of that hash, unless it is there. `data` is the whole of it.
-void blocks_write_build(uint64_t hash, const void *data, size_t bytes);
+// Writes a file of that hash (a BUILD, a PART, HEADERS), unless it is there. `data` is the whole of
+// it.
+void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes);
 // Remembers that a binary (by the hash of its bytes) was built from the BUILD of `hash`, for this
 // run and the next, and tells it; 0: it is not known.
 void blocks_write_origin(uint64_t binary, uint64_t hash);
@@ -22,8 +23,9 @@ uint64_t blocks_read_origin(uint64_t binary);
 const struct blocks_module *blocks_module_of(uint64_t hash);
 // The row of a kernel, taken when it has none yet; NULL: there is no more room.
 struct blocks_kernel *blocks_row(const char *name, uint64_t hash, enum blocks_api api);
-// The row's counters, made at the first call; NULL: there is no room.
-void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module);
+// The row's counters, made at the first call; NULL: there is no room, of which *why says more.
+void *blocks_counters(struct blocks_kernel *row, const struct blocks_module *module,
+                      enum blocks_why *why);
 // How many bytes they and the sample behind them take.
 uint64_t blocks_counter_bytes(const struct blocks_module *module);
 // Says which work-groups of the next launch are sampled, so that about as many work-items are as
@@ -40,6 +42,8 @@ void blocks_fit_argument(const struct blocks_module *module, const struct blocks
 // Whether the kernel's work-groups take another size there.
 bool blocks_regroups(const struct blocks_module *module, const struct blocks_kernel *row);
 
+// Stands for the row of a kernel for which there was none.
+extern struct blocks_kernel blocks_no_row;
 // Counts a launch of a row; NULL: of a kernel that is not known. `counted`: of its twin, with so
 // many work-items.
 void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items);

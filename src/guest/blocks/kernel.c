@@ -40,7 +40,7 @@ bool blocks_kernels_begin(enum blocks_stage at)
 	stage = at;
 	guest_lock_register(&lock);
 	pairs = guest_map_new();
-	return pairs != NULL && blocks_binaries_begin();
+	return pairs != NULL && blocks_binaries_begin() && blocks_parts_begin();
 }
 
 void blocks_stop_twins(void)
@@ -53,12 +53,15 @@ void blocks_stop_twins(void)
 static struct memory *memory_of(cl_context context, struct blocks_kernel *row,
                                 const struct blocks_module *module, cl_int *code)
 {
+	enum blocks_why why = BLOCKS_NO_ROOM;
+
 	*code = CL_SUCCESS;
 	for (struct memory *at = atomic_load(&memories); at != NULL; at = at->following)
 		if (at->context == context && at->row == row)
 			return at;
 	struct memory *made = guest_memory(sizeof *made);
-	void *counters = made != NULL ? blocks_counters(row, module) : NULL;
+	void *counters = made != NULL ? blocks_counters(row, module, &why) : NULL;
+	row->why = why;
 	if (counters == NULL)
 		return NULL;
 	// The counters of a CPU device are where the file is mapped: nothing is to be read back.
@@ -92,7 +95,7 @@ static bool set_counters(cl_kernel twin, cl_uint argument, cl_context context, s
 	const struct memory *memory = memory_of(context, row, pair->module, &code);
 
 	if (memory == NULL) {
-		row->why = code == CL_SUCCESS ? BLOCKS_NO_ROOM : BLOCKS_KERNEL_FAILED;
+		row->why = code == CL_SUCCESS ? row->why : BLOCKS_KERNEL_FAILED;
 		row->code = code;
 		return false;
 	}
@@ -155,7 +158,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 
 	if (pair == NULL)
 		return;
-	blocks_source_read(program, &source, &why);
+	blocks_source_read(program, 0, &source, &why);
 	uint64_t hash = source.data != NULL       ? source.hash
 	                : why == BLOCKS_NO_SOURCE ? blocks_origin(program)
 	                                          : 0;
@@ -168,7 +171,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	else if (pair->row != NULL && stage != BLOCKS_COLLECT)
 		pair->twin = make_twin(kernel, program, name, pair);
 	else if (source.data != NULL)
-		blocks_write_build(source.hash, source.data, source.bytes);
+		blocks_write(source.hash, BLOCKS_BUILD_SUFFIX, source.data, source.bytes);
 	blocks_source_free(&source);
 	guest_map_put(pairs, kernel, (uintptr_t)pair);
 }
@@ -323,7 +326,9 @@ static uint64_t items_of(cl_uint dimensions, const size_t *sizes)
 
 static void count(struct pair *pair, bool counted, uint64_t items)
 {
-	blocks_count_launch(pair != NULL ? pair->row : NULL, counted, items);
+	struct blocks_kernel *row = pair != NULL ? pair->row : NULL;
+
+	blocks_count_launch(pair != NULL && row == NULL ? &blocks_no_row : row, counted, items);
 }
 
 // The twin to launch, or NULL.
@@ -464,5 +469,6 @@ void blocks_wrap(cl_icd_dispatch *table)
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddress, extension);
 	BLOCKS_WRAP(table, clGetExtensionFunctionAddressForPlatform, extension_for);
 	blocks_wrap_binaries(table);
+	blocks_wrap_parts(table);
 	blocks_wrap_options(table);
 }

@@ -18,8 +18,12 @@ struct blocks_source {
 	size_t bytes, room;
 	uint64_t hash;
 };
-// Reads what the program was built from. `data` is NULL where `why` says why.
-void blocks_source_read(cl_program program, struct blocks_source *source, enum blocks_why *why);
+// Reads what the program was built from, or compiled with these HEADERS (their hash; 0: none).
+// `data` is NULL where `why` says why.
+void blocks_source_read(cl_program program, uint64_t headers, struct blocks_source *source,
+                        enum blocks_why *why);
+// Room for `bytes`, all 0; whether there was any.
+bool blocks_source_room(struct blocks_source *source, size_t bytes);
 void blocks_source_free(struct blocks_source *source);
 // The program's specialisation constants were set.
 void blocks_specialised(cl_program program);
@@ -31,11 +35,23 @@ cl_program blocks_twin_program(cl_program program, const struct blocks_module *m
 
 bool blocks_binaries_begin(void);
 void blocks_wrap_binaries(cl_icd_dispatch *table);
-// The hash of the BUILD from which a program was made that was loaded as a binary; 0: not known.
+// The hash of the BUILD from which a program was made that was loaded as a binary or linked, or of
+// the PART, where it is to be linked; 0: not known.
 uint64_t blocks_origin(cl_program program);
+// From now on the origin of a program is that.
+void blocks_set_origin(cl_program program, uint64_t hash);
 
-// Whether a program was linked of several parts, or compiled with headers of the program's.
+// ---- programs of parts (parts.c)
+
+bool blocks_parts_begin(void);
+void blocks_wrap_parts(cl_icd_dispatch *table);
+// Whether the program was linked, of parts that are not all known where it has no origin.
 bool blocks_is_linked(cl_program program);
+// It was not: another program had its address.
+void blocks_is_not_linked(cl_program program);
+// The hash of the PART that a program was compiled to, which is written down; its origin, where it
+// has no source. 0: it is not known.
+uint64_t blocks_part(cl_program program);
 
 // Puts a function of ours into the table in the place of one that is there.
 #define BLOCKS_WRAP(table, member, ours)                                                           \

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -55,31 +54,6 @@ static bool is_cpu(ze_device_handle_t device)
 	       properties.type == ZE_DEVICE_TYPE_CPU;
 }
 
-// The BUILD of a module, written down when it is collected; its hash, 0: no memory.
-static uint64_t note_build(const ze_module_desc_t *desc)
-{
-	size_t options = desc->pBuildFlags != NULL ? strlen(desc->pBuildFlags) : 0;
-	const struct blocks_build head = { .magic = BLOCKS_MAGIC,
-		                           .api = BLOCKS_LEVEL_ZERO,
-		                           .language = BLOCKS_SPIRV,
-		                           .options_bytes = (uint32_t)options,
-		                           .text_bytes = desc->inputSize };
-	size_t bytes = sizeof head + options + desc->inputSize;
-	char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (data == MAP_FAILED)
-		return 0;
-	memcpy(data, &head, sizeof head);
-	if (options != 0)
-		memcpy(data + sizeof head, desc->pBuildFlags, options);
-	memcpy(data + sizeof head + options, desc->pInputModule, desc->inputSize);
-	uint64_t hash = guest_hash(GUEST_HASH_START, data, bytes);
-	if (stage == BLOCKS_COLLECT)
-		blocks_write_build(hash, data, bytes);
-	munmap(data, bytes);
-	return hash;
-}
-
 static void make_twin_module(struct module *module, ze_context_handle_t context,
                              ze_device_handle_t device, const ze_module_desc_t *desc)
 {
@@ -89,19 +63,13 @@ static void make_twin_module(struct module *module, ze_context_handle_t context,
 	module->why = BLOCKS_NO_MODULE;
 	if (made == NULL)
 		return;
+	wanted.pNext = NULL; // parts are joined in it
 	wanted.pInputModule = (const uint8_t *)(made + 1);
 	wanted.inputSize = made->spirv_bytes;
 	module->code = blocks_ze_next.module_create(context, device, &wanted, &module->twin, NULL);
 	module->why = module->code == ZE_RESULT_SUCCESS ? BLOCKS_COVERED : BLOCKS_BUILD_FAILED;
 	if (module->code != ZE_RESULT_SUCCESS)
 		module->twin = NULL;
-}
-
-static bool is_of_parts(const ze_module_desc_t *desc)
-{
-	const ze_base_desc_t *next = desc->pNext;
-
-	return next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC;
 }
 
 static void know_module(ze_context_handle_t context, ze_device_handle_t device,
@@ -121,12 +89,9 @@ static void know_module(ze_context_handle_t context, ze_device_handle_t device,
 		module->why = BLOCKS_NOT_A_CPU;
 	else if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
 		module->why = BLOCKS_NO_SOURCE;
-	else if (desc->pNext != NULL)
-		module->why = is_of_parts(desc) ? BLOCKS_LINKED : BLOCKS_NO_SOURCE;
-	else if (desc->pConstants != NULL && desc->pConstants->numConstants != 0)
-		module->why = BLOCKS_SPECIALISED;
-	else if ((module->hash = note_build(desc)) == 0)
-		module->why = BLOCKS_NO_ROOM;
+	else if ((module->why = blocks_ze_note_build(desc, stage == BLOCKS_COLLECT,
+	                                             &module->hash)) != BLOCKS_COVERED)
+		;
 	else if (stage != BLOCKS_COLLECT)
 		make_twin_module(module, context, device, desc);
 	guest_map_put(modules, handle, (uintptr_t)module);
@@ -172,13 +137,13 @@ static ze_result_t ZE_APICALL module_destroy(ze_module_handle_t handle)
 // ---- kernels
 
 // The row's counters, as the kernels of a CPU device reach them: where the file is mapped.
-static void *memory_of(struct blocks_kernel *row)
+static void *memory_of(struct blocks_kernel *row, enum blocks_why *why)
 {
 	void *memory = (void *)(uintptr_t)guest_map_find(memories, row, 0);
 
 	if (memory != NULL)
 		return memory;
-	memory = blocks_counters(row, blocks_module_of(row->hash));
+	memory = blocks_counters(row, blocks_module_of(row->hash), why);
 	if (memory != NULL)
 		guest_map_put(memories, row, (uintptr_t)memory);
 	return memory;
@@ -204,6 +169,7 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 {
 	struct blocks_kernel *row = kernel->row;
 	ze_kernel_handle_t twin = NULL;
+	enum blocks_why why = BLOCKS_NO_ROOM;
 	uint64_t items;
 
 	row->why = BLOCKS_KERNEL_FAILED;
@@ -221,8 +187,8 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 	} else if (!added) {
 		row->why = BLOCKS_COVERED;
 		return twin;
-	} else if ((memory = memory_of(row)) == NULL) {
-		row->why = BLOCKS_NO_ROOM;
+	} else if ((memory = memory_of(row, &why)) == NULL) {
+		row->why = why;
 	} else {
 		row->code =
 		    (int32_t)blocks_ze_next.set_argument(twin, arguments, sizeof memory, &memory);

@@ -63,6 +63,12 @@ bool blocks_ze_kernels_begin(enum blocks_stage stage);
 extern const struct blocks_ze_row blocks_ze_kernel_rows[];
 extern const size_t blocks_ze_kernel_row_count;
 
+// ---- what modules are made of (levelzero_parts.c)
+
+// The hash of the BUILD of a module of SPIR-V, which is written down with its PARTs where `write`.
+// Anything but BLOCKS_COVERED: why there is none.
+enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool write, uint64_t *hash);
+
 // ---- options (levelzero_options.c)
 
 // What a module is created from.

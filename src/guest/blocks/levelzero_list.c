@@ -26,6 +26,11 @@ bool blocks_ze_lists_begin(void)
 	return immediates != NULL && lists != NULL;
 }
 
+static struct blocks_kernel *row_of(const struct blocks_ze_kernel *kernel)
+{
+	return kernel == NULL ? NULL : kernel->row != NULL ? kernel->row : &blocks_no_row;
+}
+
 static void note(ze_command_list_handle_t list, struct blocks_kernel *row, bool counted,
                  uint64_t work_items)
 {
@@ -142,7 +147,7 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
 	} else if (twin) {
 		known->row->why = BLOCKS_OTHER_VALUE;
 	}
-	note(list, known != NULL ? known->row : NULL, false, 0);
+	note(list, row_of(known), false, 0);
 	return result;
 }
 
@@ -170,7 +175,7 @@ static void note_indirect(ze_command_list_handle_t list, ze_kernel_handle_t kern
 
 	if (known != NULL && known->row != NULL && known->twin != NULL)
 		known->row->why = BLOCKS_INDIRECT;
-	note(list, known != NULL ? known->row : NULL, false, 0);
+	note(list, row_of(known), false, 0);
 }
 
 static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,

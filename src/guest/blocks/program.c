@@ -36,7 +36,7 @@ void blocks_specialised(cl_program program)
 	guest_map_put(map, program, 1);
 }
 
-static bool make_room(struct blocks_source *source, size_t bytes)
+bool blocks_source_room(struct blocks_source *source, size_t bytes)
 {
 	source->room = bytes;
 	source->data =
@@ -134,7 +134,7 @@ static bool measure(cl_program program, cl_device_id device, cl_platform_id plat
 	build->platform_bytes = (uint32_t)version;
 	source->bytes = sizeof *build + options + build->extensions_bytes + build->version_bytes +
 	                version + build->text_bytes;
-	return build->text_bytes > 1 && make_room(source, source->bytes);
+	return build->text_bytes > 1 && blocks_source_room(source, source->bytes);
 }
 
 static void fill(cl_program program, cl_device_id device, cl_platform_id platform,
@@ -161,9 +161,10 @@ static void fill(cl_program program, cl_device_id device, cl_platform_id platfor
 	    build->text_bytes, at, NULL);
 }
 
-void blocks_source_read(cl_program program, struct blocks_source *source, enum blocks_why *why)
+void blocks_source_read(cl_program program, uint64_t headers, struct blocks_source *source,
+                        enum blocks_why *why)
 {
-	struct blocks_build build = { .magic = 0 };
+	struct blocks_build build = { .headers = headers };
 	cl_device_id devices[MOST_DEVICES];
 	cl_platform_id platform = NULL;
 	cl_bool images = CL_FALSE;
@@ -254,7 +255,7 @@ static void build(struct twin *twin, cl_program program)
 	size_t bytes = 0;
 	struct blocks_source log = { .data = NULL };
 	blocks_next.clGetProgramBuildInfo(made, devices[0], CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
-	if (bytes > 1 && make_room(&log, bytes) &&
+	if (bytes > 1 && blocks_source_room(&log, bytes) &&
 	    blocks_next.clGetProgramBuildInfo(made, devices[0], CL_PROGRAM_BUILD_LOG, bytes,
 	                                      log.data, NULL) == CL_SUCCESS)
 		memcpy(twin->log, log.data,

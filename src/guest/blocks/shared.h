@@ -4,8 +4,9 @@
 // own.
 //
 // The first run of the program writes a BUILD for each build of a program that a kernel is taken
-// from. Between the runs tare writes a MODULE for each that could be instrumented. The second run
-// launches kernels of those, and writes COUNTS, one file a process.
+// from. Of a program that was linked it is a list of its parts, which are PARTs. Between the runs
+// tare writes a MODULE for each that could be instrumented. The second run launches kernels of
+// those, and writes COUNTS, one file a process.
 #pragma once
 #include <stdint.h>
 
@@ -20,19 +21,29 @@
 // its own are kept.
 #define BLOCKS_ENVIRONMENT_OPTIONS "TARE_BLOCKS_OPTIONS"
 
+// "BYTES KERNELS": less room than BLOCKS_AREA_BYTES and BLOCKS_KERNELS, for tests of what then is;
+// with 0 bytes there is none for COUNTS at all.
+#define BLOCKS_ENVIRONMENT_LIMITS "TARE_BLOCKS_LIMITS"
+
 #define BLOCKS_LIBRARY "libtare-blocks.so"
 
-// Names of files: %016 and the hash, or the process's number.
+// Names of files: %016 and the hash, or the process's number. An empty one: there was no room for
+// it.
 #define BLOCKS_BUILD_SUFFIX ".build"
 #define BLOCKS_MODULE_SUFFIX ".module"
 #define BLOCKS_COUNTS_SUFFIX ".counts"
-#define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD
+#define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD or PART
+#define BLOCKS_PART_SUFFIX ".part"
+#define BLOCKS_HEADERS_SUFFIX ".headers"
 
 #define BLOCKS_MAGIC UINT64_C(0x31736b636f6c62) // "blocks1"
 
 enum blocks_language {
 	BLOCKS_OPENCL_C = 1,
 	BLOCKS_SPIRV = 2,
+	// Of BUILDs alone: its text is the hashes of its parts, as numbers. Each is a PART, or a
+	// BUILD that is joined, too.
+	BLOCKS_JOINED = 3,
 };
 
 enum blocks_api {
@@ -40,7 +51,7 @@ enum blocks_api {
 	BLOCKS_LEVEL_ZERO = 2,
 };
 
-// A BUILD: this, then the texts of those lengths one after another, without ends.
+// A BUILD or a PART: this, then the texts of those lengths one after another, without ends.
 struct blocks_build {
 	uint64_t magic;
 	uint32_t api;      // enum blocks_api
@@ -52,6 +63,12 @@ struct blocks_build {
 	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
 	uint32_t unused;
 	uint64_t text_bytes;
+	uint64_t headers; // hash of the HEADERS that it was compiled with; 0: none
+};
+
+// HEADERS: this for each of them, with its name and its text behind it, without ends.
+struct blocks_header {
+	uint64_t name_bytes, text_bytes;
 };
 
 #define BLOCKS_NAME_BYTES 512
@@ -85,7 +102,7 @@ struct blocks_module {
 enum blocks_why {
 	BLOCKS_COVERED,
 	BLOCKS_NO_SOURCE,     // made from a binary, or built in
-	BLOCKS_LINKED,        // of several parts, or compiled with headers of the program's
+	BLOCKS_LINKED,        // of parts that are not all known, or in a way that is not followed
 	BLOCKS_NOT_A_CPU,     // a device that is none
 	BLOCKS_SPECIALISED,   // specialisation constants were set
 	BLOCKS_NO_MODULE,     // not instrumented: tare says why, or the first run did not build it
@@ -93,7 +110,8 @@ enum blocks_why {
 	BLOCKS_KERNEL_FAILED, // or gave no such kernel from it, or not with its arguments; `code`
 	BLOCKS_ARGUMENT_FAILED, // took an argument for the kernel, but not for its twin; `code`
 	BLOCKS_LAUNCH_FAILED,   // or launched only the former; `code`
-	BLOCKS_NO_ROOM,         // for counters
+	BLOCKS_NO_ROOM,         // for counters, on the disk
+	BLOCKS_NO_AREA,         // for counters: other kernels' take all that a process may
 	BLOCKS_POINTERS,        // arguments were set by an extension's functions
 	BLOCKS_INDIRECT,        // how many work-groups a launch has is in the device's memory
 	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
@@ -140,7 +158,8 @@ struct blocks_counts {
 	uint64_t magic;
 	uint32_t kernels; // rows in use
 	uint32_t pid;
-	uint64_t lost_kernels;     // more than fit
+	uint64_t lost_kernels;     // more than fit, or with longer names
+	uint64_t lost_launches;    // of these
 	uint64_t unknown_launches; // of kernels that came in ways that the layer does not see
 	uint64_t command_buffers;  // the program asked for the functions of command buffers
 	uint64_t end;              // of the counters, in the file

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What modules of Level Zero are made of: one SPIR-V module, or several in one description.
+#include "guest/blocks/levelzero.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+// One module's SPIR-V and flags, or what is joined of such.
+struct input {
+	enum blocks_language language;
+	const void *text;
+	size_t bytes;
+	const char *flags; // NULL: none
+};
+
+// The hash of an input's file, which is written where `write`; 0: no memory.
+static uint64_t note(const struct input *input, const char *suffix, bool write)
+{
+	size_t flags = input->flags != NULL ? strlen(input->flags) : 0;
+	const struct blocks_build head = { .magic = BLOCKS_MAGIC,
+		                           .api = BLOCKS_LEVEL_ZERO,
+		                           .language = input->language,
+		                           .options_bytes = (uint32_t)flags,
+		                           .text_bytes = input->bytes };
+	size_t bytes = sizeof head + flags + input->bytes;
+	char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (data == MAP_FAILED)
+		return 0;
+	memcpy(data, &head, sizeof head);
+	if (flags != 0)
+		memcpy(data + sizeof head, input->flags, flags);
+	memcpy(data + sizeof head + flags, input->text, input->bytes);
+	uint64_t hash = guest_hash(GUEST_HASH_START, data, bytes);
+	if (write)
+		blocks_write(hash, suffix, data, bytes);
+	munmap(data, bytes);
+	return hash;
+}
+
+static bool has_constants(const ze_module_constants_t *constants)
+{
+	return constants != NULL && constants->numConstants != 0;
+}
+
+// Modules that the driver links as it builds them.
+static enum blocks_why note_parts(const ze_module_program_exp_desc_t *parts, bool write,
+                                  uint64_t *hash)
+{
+	size_t bytes = parts->count * sizeof *hash;
+	uint64_t *hashes =
+	    mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	enum blocks_why why = hashes != MAP_FAILED ? BLOCKS_COVERED : BLOCKS_NO_ROOM;
+
+	for (uint32_t i = 0; why == BLOCKS_COVERED && i < parts->count; i++) {
+		const struct input input = { .language = BLOCKS_SPIRV,
+			                     .text = parts->pInputModules[i],
+			                     .bytes = parts->inputSizes[i],
+			                     .flags = parts->pBuildFlags != NULL
+			                                  ? parts->pBuildFlags[i]
+			                                  : NULL };
+		if (parts->pConstants != NULL && has_constants(parts->pConstants[i]))
+			why = BLOCKS_SPECIALISED;
+		else if ((hashes[i] = note(&input, BLOCKS_PART_SUFFIX, write)) == 0)
+			why = BLOCKS_NO_ROOM;
+	}
+	if (why == BLOCKS_COVERED) {
+		const struct input joined = { .language = BLOCKS_JOINED,
+			                      .text = hashes,
+			                      .bytes = bytes };
+		*hash = note(&joined, BLOCKS_BUILD_SUFFIX, write);
+		why = *hash != 0 ? BLOCKS_COVERED : BLOCKS_NO_ROOM;
+	}
+	if (hashes != MAP_FAILED)
+		munmap(hashes, bytes + 1);
+	return why;
+}
+
+enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool write, uint64_t *hash)
+{
+	const ze_module_program_exp_desc_t *parts = desc->pNext;
+	const struct input input = { .language = BLOCKS_SPIRV,
+		                     .text = desc->pInputModule,
+		                     .bytes = desc->inputSize,
+		                     .flags = desc->pBuildFlags };
+
+	*hash = 0;
+	// Other extensions may change what is built.
+	if (parts != NULL &&
+	    (parts->stype != ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC || parts->pNext != NULL))
+		return BLOCKS_NO_SOURCE;
+	if (parts != NULL)
+		return note_parts(parts, write, hash);
+	if (has_constants(desc->pConstants))
+		return BLOCKS_SPECIALISED;
+	*hash = note(&input, BLOCKS_BUILD_SUFFIX, write);
+	return *hash != 0 ? BLOCKS_COVERED : BLOCKS_NO_ROOM;
+}
