@@ -281,9 +281,11 @@ static int make(struct work *work, size_t text_bytes, struct tare_error *error)
 	work->build->api = (enum blocks_api)work->head->api;
 	tare_blocks_driver_options(work->options, work->build->driver_options,
 	                           sizeof work->build->driver_options);
-	if (status == 0)
+	if (status == 0) {
+		snprintf(work->build->clang, sizeof work->build->clang, "%s", work->tools.clang);
 		snprintf(work->build->translator, sizeof work->build->translator, "%s",
 		         work->tools.translator);
+	}
 	// SPIR-V of the program's own needs no compiler where the driver takes SPIR-V.
 	if (status < 0 && own)
 		return status;

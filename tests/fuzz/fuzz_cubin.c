@@ -23,8 +23,8 @@ static void look(const struct tare_cubin *cubin, const struct tare_cubin_functio
 	FUZZ_CHECK(next == function->bytes / TARE_SASS_BYTES);
 	free(blocks.at);
 	for (uint64_t pc = 0; pc < function->bytes; pc += TARE_SASS_BYTES) {
-		const struct tare_cubin_row *row = tare_cubin_line(cubin, function, pc);
-		FUZZ_CHECK(!row || row->file < cubin->file_count);
+		const struct tare_elf_row *row = tare_cubin_line(cubin, function, pc);
+		FUZZ_CHECK(!row || row->file < cubin->lines.file_count);
 	}
 }
 

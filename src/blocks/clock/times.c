@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/clock/times.h"
 
+#include "blocks/clock/code.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define Z_95 1.959963984540054 // of the normal distribution
+// Of all samples in kernels: what a library needs for its lines to be looked for, a hundredth, so
+// that a program of very many has not clang running for minutes.
+enum { LEAST_PART = 100 };
+
+// A sample in a kernel.
+struct met {
+	const char *path; // of the library
+	uint64_t offset;  // in its file
+	size_t place;     // of the kernel
+};
 
 // The kernel of ".../NAME/SIZES/NAME.so", as PoCL keeps them. False: it is another file.
 static bool kernel_of(const char *path, char *name, size_t room)
@@ -59,30 +71,144 @@ static const struct tare_blocks_mapping *mapping_of(const struct tare_blocks_tic
 	return found;
 }
 
-int tare_blocks_times_make(const struct tare_blocks_ticks *ticks, struct tare_blocks_times *times)
-{
-	char name[512];
+// ---- lines
 
-	if (ticks->failed)
+// PoCL compiles a program's source from a file of its own, ".../tempfile_a1B2c3.cl".
+static const char *file_of(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	size_t length = strlen(name);
+	bool own = strncmp(name, "tempfile_", strlen("tempfile_")) == 0 && length > 3 &&
+	           strcmp(name + length - 3, ".cl") == 0;
+
+	return own ? "" : file;
+}
+
+static int add_line(struct tare_blocks_kernel_time *kernel, const char *file, uint32_t line,
+                    uint64_t samples)
+{
+	for (size_t i = 0; i < kernel->line_count; i++)
+		if (kernel->lines[i].line == line && strcmp(kernel->lines[i].file, file) == 0) {
+			kernel->lines[i].samples += samples;
+			return 0;
+		}
+	struct tare_blocks_line_time *lines =
+	    realloc(kernel->lines, (kernel->line_count + 1) * sizeof *lines);
+	if (!lines)
 		return -ENOMEM;
+	kernel->lines = lines;
+	lines[kernel->line_count] = (struct tare_blocks_line_time){ .file = strdup(file),
+		                                                    .line = line,
+		                                                    .samples = samples };
+	return lines[kernel->line_count].file ? (kernel->line_count++, 0) : -ENOMEM;
+}
+
+static int add_samples(struct tare_blocks_kernel_time *kernel, struct tare_blocks_code *code,
+                       uint64_t offset, uint64_t samples)
+{
+	struct tare_error why = { 0 };
+	const char *file;
+	uint32_t line;
+	int status = tare_blocks_code_line(code, offset, &file, &line, &why);
+
+	if (status == 0 && file)
+		return add_line(kernel, file_of(file), line, samples);
+	if (status == 0)
+		kernel->no_line += samples;
+	if (status != -ENOENT)
+		return status;
+	kernel->untold += samples;
+	if (!kernel->why.code)
+		kernel->why = why;
+	return 0;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct met *a = left, *b = right;
+	int paths = strcmp(a->path, b->path);
+
+	return paths ? paths : (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+// The samples of one library, by their offsets.
+static int add_library(struct tare_blocks_times *times, const struct tare_blocks_times_tools *tools,
+                       const struct met *met, size_t count, size_t all)
+{
+	struct tare_blocks_kernel_time *kernel = &times->kernels[met->place];
+	struct tare_blocks_code code;
+	int status =
+	    tare_blocks_code_open(met->path, kernel->name, tools->clang, tools->folder, &code);
+
+	if (!tools->clang[0])
+		tare_fail(&code.why, ENOENT, "there is no clang of the driver's LLVM");
+	else if (count < all / LEAST_PART)
+		tare_fail(&code.why, ENOENT, "too few samples are in that library of the kernel");
+	for (size_t i = 0, next; status == 0 && i < count; i = next) {
+		for (next = i; next < count && met[next].offset == met[i].offset;)
+			next++;
+		status = add_samples(kernel, &code, met[i].offset, next - i);
+	}
+	tare_blocks_code_free(&code);
+	return status;
+}
+
+static int add_lines(struct tare_blocks_times *times, const struct tare_blocks_times_tools *tools,
+                     struct met *met, size_t count)
+{
+	int status = 0;
+
+	if (count)
+		qsort(met, count, sizeof *met, by_place);
+	for (size_t i = 0, next; status == 0 && i < count; i = next) {
+		for (next = i; next < count && strcmp(met[next].path, met[i].path) == 0;)
+			next++;
+		status = add_library(times, tools, &met[i], next - i, count);
+	}
+	return status;
+}
+
+// ---- all
+
+int tare_blocks_times_make(const struct tare_blocks_ticks *ticks,
+                           const struct tare_blocks_times_tools *tools,
+                           struct tare_blocks_times *times)
+{
+	struct met *met = calloc(ticks->count + 1, sizeof *met);
+	char name[512];
+	size_t count = 0;
+	int status = ticks->failed || !met ? -ENOMEM : 0;
+
 	times->samples = ticks->count;
 	times->lost = ticks->lost;
-	for (size_t i = 0; i < ticks->count; i++) {
+	for (size_t i = 0; status == 0 && i < ticks->count; i++) {
 		const struct tare_blocks_mapping *mapping = mapping_of(ticks, &ticks->at[i]);
 		if (!mapping || !kernel_of(mapping->path, name, sizeof name))
 			continue;
 		size_t place = place_of(times, name);
-		if (place == SIZE_MAX)
-			return -ENOMEM;
+		if (place == SIZE_MAX) {
+			status = -ENOMEM;
+			break;
+		}
 		times->kernels[place].samples++;
+		met[count++] =
+		    (struct met){ mapping->path,
+			          ticks->at[i].address - mapping->from + mapping->offset, place };
 	}
-	return 0;
+	status = status ?: add_lines(times, tools, met, count);
+	free(met);
+	return status;
 }
 
 void tare_blocks_times_free(struct tare_blocks_times *times)
 {
-	for (size_t i = 0; i < times->kernel_count; i++)
-		free(times->kernels[i].name);
+	for (size_t i = 0; i < times->kernel_count; i++) {
+		struct tare_blocks_kernel_time *kernel = &times->kernels[i];
+		for (size_t k = 0; k < kernel->line_count; k++)
+			free(kernel->lines[k].file);
+		free(kernel->lines);
+		free(kernel->name);
+	}
 	free(times->kernels);
 	*times = (struct tare_blocks_times){ .asked = false };
 }
