@@ -8,6 +8,7 @@
 #include "guest/blocks/shared.h"
 #include "program.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
