@@ -60,7 +60,8 @@ static unsigned long long time_of(cl_kernel kernel, cl_uint dimensions, const si
 	check(clWaitForEvents(1, &event), "clWaitForEvents");
 	check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL),
 	      "start");
-	check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL), "end");
+	check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL),
+	      "end");
 	clReleaseEvent(event);
 	return to - from;
 }

@@ -169,13 +169,21 @@ static int compile(const struct tare_blocks_code *code, const char *text, const 
 	static const char attribute[] = "\"target-cpu\"=\"";
 	const char *at = strstr(code->text, attribute);
 	char processor[80];
-	const char *arguments[] = { code->clang, "-w",
-		                    "-c",        "-O3",
-		                    "-fPIC",     "-ffp-contract=fast",
-		                    "-Xclang",   "-disable-llvm-passes",
-		                    "-x",        "ir",
-		                    text,        "-o",
-		                    object,      at ? processor : NULL,
+	const char *arguments[] = { code->clang,
+		                    "-w",
+		                    "-c",
+		                    "-O3",
+		                    "-fPIC",
+		                    "-ffp-contract=fast",
+		                    "-fbasic-block-sections=labels",
+		                    "-Xclang",
+		                    "-disable-llvm-passes",
+		                    "-x",
+		                    "ir",
+		                    text,
+		                    "-o",
+		                    object,
+		                    at ? processor : NULL,
 		                    NULL };
 
 	if (at) {
@@ -294,45 +302,57 @@ static enum tare_blocks_described described_as(const struct tare_blocks_code *co
 	return TARE_BLOCKS_AS_IT_IS;
 }
 
-int tare_blocks_code_line(struct tare_blocks_code *code, uint64_t offset, const char **file,
-                          uint32_t *line, struct tare_error *error)
+// The function of what clang made that is the library's, byte for byte. -ENOENT with a sentence:
+// there is none.
+static int find_same(const struct tare_blocks_code *code, const Elf64_Sym *symbol,
+                     const struct tare_blocks_made_code *made, Elf64_Sym *other,
+                     struct tare_error *error)
+{
+	const char *name = tare_elf_text(&code->elf, &code->elf.strings, symbol->st_name);
+	bool same = false;
+	int status = 0;
+
+	if (function_named(&made->elf, name, other))
+		status = is_same(code, symbol, made, other, &same);
+	if (status < 0 || same)
+		return status;
+	return tare_fail(error, ENOENT,
+	                 "the code that %.100s makes of the kernel's module is not PoCL's, so that "
+	                 "its lines may be others",
+	                 code->clang);
+}
+
+int tare_blocks_code_look(struct tare_blocks_code *code, uint64_t offset,
+                          struct tare_blocks_code_at *at, struct tare_error *error)
 {
 	Elf64_Sym symbol, other;
-	bool same = false;
 
-	*file = NULL;
-	*line = 0;
+	*at = (struct tare_blocks_code_at){ .lines = NULL };
 	if (code->why.code) {
 		*error = code->why;
 		return -ENOENT;
 	}
 	if (!function_at(&code->elf, offset, &symbol))
 		return tare_fail(error, ENOENT, "it is in no function of the kernel's");
-	const char *name = tare_elf_text(&code->elf, &code->elf.strings, symbol.st_name);
-	enum tare_blocks_described what = described_as(code, name);
+	enum tare_blocks_described what =
+	    described_as(code, tare_elf_text(&code->elf, &code->elf.strings, symbol.st_name));
 	struct tare_blocks_made_code *made = &code->made[what];
 	int status = made->tried ? 0 : make(code, what);
-	if (status < 0)
-		return status;
-	if (made->why.code) {
+	if (status == 0 && made->why.code) {
 		*error = made->why;
-		return -ENOENT;
+		status = -ENOENT;
 	}
-	if (function_named(&made->elf, name, &other))
-		status = is_same(code, &symbol, made, &other, &same);
+	status = status ?: find_same(code, &symbol, made, &other, error);
 	if (status < 0)
 		return status;
-	if (!same)
-		return tare_fail(error, ENOENT,
-		                 "the code that %.100s makes of the kernel's module is not PoCL's, "
-		                 "so that its lines may be others",
-		                 code->clang);
-	uint64_t at = offset - (uint64_t)(code_of(&code->elf, &symbol) - code->data);
-	const struct tare_elf_row *row =
-	    tare_elf_line(&made->lines, other.st_shndx, other.st_value + at);
-	if (row) {
-		*file = made->lines.files[row->file];
-		*line = row->line;
-	}
-	return 0;
+	uint64_t address =
+	    other.st_value + offset - (uint64_t)(code_of(&code->elf, &symbol) - code->data);
+	at->lines = &made->lines;
+	at->section = other.st_shndx;
+	at->row = tare_elf_line(&made->lines, other.st_shndx, address);
+	status = tare_elf_block_at(&made->elf, other.st_shndx, address, &at->block);
+	// Without a map each address is told by its own line alone.
+	if (at->block.from == at->block.to)
+		at->block = (struct tare_elf_block){ address, address };
+	return status;
 }

@@ -39,11 +39,17 @@ struct tare_blocks_code {
 int tare_blocks_code_open(const char *path, const char *kernel, const char *clang,
                           const char *folder, struct tare_blocks_code *code);
 void tare_blocks_code_free(struct tare_blocks_code *code);
-// The line of what lies at an offset of the library's file; it lives as long as `code`. 0 with
-// *file NULL where the code is of no line, a compiler's own; -ENOENT with a sentence where it
-// cannot be told; or -ENOMEM.
-int tare_blocks_code_line(struct tare_blocks_code *code, uint64_t offset, const char **file,
-                          uint32_t *line, struct tare_error *error);
+
+// What lies at an offset of the library's file. It lives as long as the code.
+struct tare_blocks_code_at {
+	const struct tare_elf_lines *lines;
+	uint32_t section;               // among these
+	const struct tare_elf_row *row; // NULL: it is of no line, a compiler's own
+	struct tare_elf_block block;    // the instruction alone where it is not known
+};
+// 0; -ENOENT with a sentence where it cannot be told; or -ENOMEM.
+int tare_blocks_code_look(struct tare_blocks_code *code, uint64_t offset,
+                          struct tare_blocks_code_at *at, struct tare_error *error);
 
 // The module's text with the function described, malloc. NULL: it has no lines, or no memory.
 char *tare_blocks_describe(const char *text, const char *kernel, enum tare_blocks_described what);

@@ -84,43 +84,96 @@ static const char *file_of(const char *file)
 	return own ? "" : file;
 }
 
-static int add_line(struct tare_blocks_kernel_time *kernel, const char *file, uint32_t line,
-                    uint64_t samples)
+// Adds samples to a line, which may be new, of *count.
+static int add_line(struct tare_blocks_line_time **lines, size_t *count, const char *file,
+                    uint32_t line, uint64_t samples)
 {
-	for (size_t i = 0; i < kernel->line_count; i++)
-		if (kernel->lines[i].line == line && strcmp(kernel->lines[i].file, file) == 0) {
-			kernel->lines[i].samples += samples;
+	for (size_t i = 0; i < *count; i++)
+		if ((*lines)[i].line == line && strcmp((*lines)[i].file, file) == 0) {
+			(*lines)[i].samples += samples;
 			return 0;
 		}
-	struct tare_blocks_line_time *lines =
-	    realloc(kernel->lines, (kernel->line_count + 1) * sizeof *lines);
-	if (!lines)
+	struct tare_blocks_line_time *more = realloc(*lines, (*count + 1) * sizeof *more);
+	if (!more)
 		return -ENOMEM;
-	kernel->lines = lines;
-	lines[kernel->line_count] = (struct tare_blocks_line_time){ .file = strdup(file),
-		                                                    .line = line,
-		                                                    .samples = samples };
-	return lines[kernel->line_count].file ? (kernel->line_count++, 0) : -ENOMEM;
+	*lines = more;
+	more[*count] = (struct tare_blocks_line_time){ .file = strdup(file),
+		                                       .line = line,
+		                                       .samples = samples };
+	return more[*count].file ? (++*count, 0) : -ENOMEM;
 }
 
-static int add_samples(struct tare_blocks_kernel_time *kernel, struct tare_blocks_code *code,
+static void free_lines(struct tare_blocks_line_time *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(lines[i].file);
+	free(lines);
+}
+
+// All lines of a block of code, none of them met yet.
+static int fill_code(const struct tare_blocks_code_at *at, struct tare_blocks_code_time *code)
+{
+	const struct tare_elf_row *row = tare_elf_line(at->lines, at->section, at->block.from);
+	int status = 0;
+
+	if (row)
+		status = add_line(&code->lines, &code->line_count,
+		                  file_of(at->lines->files[row->file]), row->line, 0);
+	for (size_t i = 0; status == 0 && i < at->lines->row_count; i++) {
+		row = &at->lines->rows[i];
+		if (row->section == at->section && row->address > at->block.from &&
+		    row->address < at->block.to && !row->ends && row->line)
+			status = add_line(&code->lines, &code->line_count,
+			                  file_of(at->lines->files[row->file]), row->line, 0);
+	}
+	return status;
+}
+
+// The block of code's place, new where it was not met before; NULL: no memory.
+static struct tare_blocks_code_time *code_of(struct tare_blocks_kernel_time *kernel,
+                                             const struct tare_blocks_code_at *at)
+{
+	for (size_t i = 0; i < kernel->code_count; i++)
+		if (kernel->codes[i].lines_of == at->lines &&
+		    kernel->codes[i].section == at->section &&
+		    kernel->codes[i].from == at->block.from)
+			return &kernel->codes[i];
+	struct tare_blocks_code_time *codes =
+	    realloc(kernel->codes, (kernel->code_count + 1) * sizeof *codes);
+	if (!codes)
+		return NULL;
+	kernel->codes = codes;
+	struct tare_blocks_code_time *code = &codes[kernel->code_count++];
+	*code = (struct tare_blocks_code_time){ .lines_of = at->lines,
+		                                .section = at->section,
+		                                .from = at->block.from };
+	return fill_code(at, code) == 0 ? code : NULL;
+}
+
+static int add_samples(struct tare_blocks_kernel_time *kernel, struct tare_blocks_code *library,
                        uint64_t offset, uint64_t samples)
 {
 	struct tare_error why = { 0 };
-	const char *file;
-	uint32_t line;
-	int status = tare_blocks_code_line(code, offset, &file, &line, &why);
+	struct tare_blocks_code_at at;
+	int status = tare_blocks_code_look(library, offset, &at, &why);
 
-	if (status == 0 && file)
-		return add_line(kernel, file_of(file), line, samples);
-	if (status == 0)
+	if (status == -ENOENT) {
+		kernel->untold += samples;
+		if (!kernel->why.code)
+			kernel->why = why;
+		return 0;
+	}
+	struct tare_blocks_code_time *code = status == 0 ? code_of(kernel, &at) : NULL;
+	if (!code)
+		return -ENOMEM;
+	if (!at.row) {
 		kernel->no_line += samples;
-	if (status != -ENOENT)
-		return status;
-	kernel->untold += samples;
-	if (!kernel->why.code)
-		kernel->why = why;
-	return 0;
+		code->no_line += samples;
+		return 0;
+	}
+	const char *file = file_of(at.lines->files[at.row->file]);
+	status = add_line(&code->lines, &code->line_count, file, at.row->line, samples);
+	return status ?: add_line(&kernel->lines, &kernel->line_count, file, at.row->line, samples);
 }
 
 static int by_place(const void *left, const void *right)
@@ -149,6 +202,8 @@ static int add_library(struct tare_blocks_times *times, const struct tare_blocks
 			next++;
 		status = add_samples(kernel, &code, met[i].offset, next - i);
 	}
+	for (size_t i = 0; i < kernel->code_count; i++)
+		kernel->codes[i].lines_of = NULL;
 	tare_blocks_code_free(&code);
 	return status;
 }
@@ -204,9 +259,10 @@ void tare_blocks_times_free(struct tare_blocks_times *times)
 {
 	for (size_t i = 0; i < times->kernel_count; i++) {
 		struct tare_blocks_kernel_time *kernel = &times->kernels[i];
-		for (size_t k = 0; k < kernel->line_count; k++)
-			free(kernel->lines[k].file);
-		free(kernel->lines);
+		for (size_t k = 0; k < kernel->code_count; k++)
+			free_lines(kernel->codes[k].lines, kernel->codes[k].line_count);
+		free(kernel->codes);
+		free_lines(kernel->lines, kernel->line_count);
 		free(kernel->name);
 	}
 	free(times->kernels);

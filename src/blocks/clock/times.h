@@ -11,11 +11,25 @@ struct tare_blocks_line_time {
 	uint64_t samples;
 };
 
+// A block of the machine's code: its instructions are passed equally often.
+struct tare_blocks_code_time {
+	const void *lines_of; // and where in them: while the library is looked at
+	uint32_t section;
+	uint64_t from;
+	struct tare_blocks_line_time *lines; // all that its instructions are of
+	size_t line_count;
+	struct tare_blocks_code_time *codes; // those that were met
+	size_t code_count;
+	uint64_t no_line; // samples
+};
+
 struct tare_blocks_kernel_time {
 	char *name;
 	uint64_t samples;
 	struct tare_blocks_line_time *lines; // those that were met
 	size_t line_count;
+	struct tare_blocks_code_time *codes; // those that were met
+	size_t code_count;
 	uint64_t no_line;      // samples in code of no line, a compiler's own
 	uint64_t untold;       // samples whose line cannot be told
 	struct tare_error why; // of the first of these

@@ -62,3 +62,12 @@ const struct tare_elf_row *tare_elf_line(const struct tare_elf_lines *lines, uin
 // they belong, and correct them. 0, or -ENOMEM; what cannot be read is left out.
 int tare_elf_lines_table(struct tare_elf_lines *lines, const uint8_t *table, size_t bytes,
                          const struct tare_elf_place *places, size_t place_count);
+
+// Instructions that are passed one after another: a block of the machine's code.
+struct tare_elf_block {
+	uint64_t from, to; // in its section
+};
+// map.c: the block in which an address lies, where the file has a map of them; from == to: it is
+// not known. 0 or -ENOMEM.
+int tare_elf_block_at(const struct tare_elf *elf, uint32_t section, uint64_t address,
+                      struct tare_elf_block *block);

@@ -2,6 +2,7 @@
 // Tables of lines as DWARF 2 to 4 describe them (dwarfstd.org, "Line Number Information"). A module
 // has one sequence a function, whose address is a relocation: libdw reads none for this machine.
 #include "blocks/elf/elf.h"
+#include "blocks/elf/reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,41 +26,6 @@ enum {
 	END_SEQUENCE = 1,
 	SET_ADDRESS,
 };
-
-struct reader {
-	const uint8_t *start, *at, *end;
-	bool failed; // it went beyond the end
-};
-
-static uint64_t fixed(struct reader *reader, size_t bytes)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(reader->end - reader->at) < bytes) {
-		reader->failed = true;
-		reader->at = reader->end;
-		return 0;
-	}
-	memcpy(&value, reader->at, bytes);
-	reader->at += bytes;
-	return value;
-}
-
-static uint64_t variable(struct reader *reader, bool is_signed)
-{
-	uint64_t value = 0, byte = 0x80;
-	unsigned shift = 0;
-
-	while (byte & 0x80 && !reader->failed) {
-		byte = fixed(reader, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	}
-	if (is_signed && shift < 64 && byte & 0x40)
-		value |= ~UINT64_C(0) << shift;
-	return value;
-}
 
 static const char *word(struct reader *reader)
 {

@@ -7,8 +7,8 @@
 struct tare_blocks_timed {
 	bool known;
 	uint64_t *lines; // samples, of each line
-	// Samples of each block of the module: of the lines that no other block has, and of all its
-	// lines. Its own are at least the former and at most the latter.
+	// Samples of each block of the module: those that can be no other block's, and those that
+	// can be its own.
 	uint64_t *least, *most;
 	uint64_t counted;   // samples on lines that were counted
 	uint64_t elsewhere; // and on others
