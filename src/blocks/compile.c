@@ -394,8 +394,10 @@ static int make(struct work *work, struct tare_error *error)
 	int status =
 	    tare_blocks_tools_find(llvm_of(work->parts.at[0].platform), &work->tools, error);
 
-	if (status == 0)
+	if (status == 0) {
+		snprintf(build->clang, sizeof build->clang, "%s", work->tools.clang);
 		snprintf(build->translator, sizeof build->translator, "%s", work->tools.translator);
+	}
 	// SPIR-V of the program's own needs no compiler where the driver takes SPIR-V.
 	if (status < 0 && (build->parts || build->language == BLOCKS_OPENCL_C))
 		return status;

@@ -24,6 +24,7 @@ struct tare_blocks_build {
 	uint64_t counter_bytes; // of one kernel
 	enum blocks_api api;
 	char driver_options[256]; // with which a module is built again
+	char clang[256];          // of the driver's LLVM, or below; "": none
 	char translator[256];     // makes bitcode of SPIR-V, for drivers that take none; "": none
 };
 

@@ -19,10 +19,25 @@
 #define PREFIX "tare-blocks-"
 #define RANDOM "XXXXXX"
 // Far longer than it takes from making a folder to locking it.
-enum { FRESH_S = 60 };
+enum { FRESH_S = 60, DEEPEST = 16 };
 
-// Removes the files of a folder whose names end so; "" for all.
-static void empty(int folder, const char *suffix)
+static void empty(int folder, const char *suffix, int depth);
+
+// Removes a file, or a folder with all that is in it.
+static void take_away(int folder, const char *name, int depth)
+{
+	if (unlinkat(folder, name, 0) == 0 || depth == DEEPEST)
+		return;
+	int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (inner < 0)
+		return;
+	empty(inner, "", depth + 1);
+	close(inner);
+	unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+// Removes what is in a folder and whose name ends so; "" for all.
+static void empty(int folder, const char *suffix, int depth)
 {
 	// The stream has a descriptor of its own: closing ours would give up the lock.
 	int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -32,7 +47,7 @@ static void empty(int folder, const char *suffix)
 		size_t length = strlen(entry->d_name), end = strlen(suffix);
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    length >= end && strcmp(entry->d_name + length - end, suffix) == 0)
-			unlinkat(folder, entry->d_name, 0);
+			take_away(folder, entry->d_name, depth);
 	}
 	if (stream)
 		closedir(stream);
@@ -62,7 +77,7 @@ static void sweep(const char *parent)
 		if (folder < 0)
 			continue;
 		if (is_left(folder)) {
-			empty(folder, "");
+			empty(folder, "", 0);
 			unlinkat(dirfd(stream), entry->d_name, AT_REMOVEDIR);
 		}
 		close(folder);
@@ -94,18 +109,18 @@ int tare_blocks_folder_make(struct tare_blocks_place *place, struct tare_error *
 
 void tare_blocks_forget_counts(const struct tare_blocks_place *place)
 {
-	empty(place->lock, BLOCKS_COUNTS_SUFFIX);
+	empty(place->lock, BLOCKS_COUNTS_SUFFIX, 0);
 }
 
 void tare_blocks_forget_all(const struct tare_blocks_place *place)
 {
-	empty(place->lock, "");
+	empty(place->lock, "", 0);
 }
 
 void tare_blocks_place_free(struct tare_blocks_place *place)
 {
 	if (place->folder[0]) {
-		empty(place->lock, "");
+		empty(place->lock, "", 0);
 		rmdir(place->folder);
 		if (place->lock >= 0)
 			close(place->lock);

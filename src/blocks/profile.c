@@ -214,6 +214,16 @@ static int sum(struct tare_blocks_kernel *kernel)
 	return 0;
 }
 
+uint64_t tare_blocks_launches_of(const struct tare_blocks_profile *profile, const char *name)
+{
+	uint64_t launches = 0;
+
+	for (size_t i = 0; i < profile->kernel_count; i++)
+		if (strcmp(profile->kernels[i].name, name) == 0)
+			launches += profile->kernels[i].launches;
+	return launches;
+}
+
 bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel)
 {
 	return kernel->executions && kernel->counted == kernel->launches &&

@@ -43,6 +43,8 @@ int tare_blocks_profile_read(const char *folder, const struct tare_blocks_builds
                              struct tare_blocks_profile *profile, struct tare_error *error);
 void tare_blocks_profile_free(struct tare_blocks_profile *profile);
 
+// Launches of all kernels of that name.
+uint64_t tare_blocks_launches_of(const struct tare_blocks_profile *profile, const char *name);
 // Whether a kernel's counts are all there.
 bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel);
 

@@ -9,6 +9,7 @@
 #include "record/loader/layer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ extern char **environ;
 
 #define LAYERS "OPENCL_LAYERS"
 #define PRELOAD "LD_PRELOAD"
-#define INJECTION "CUDA_INJECTION64_PATH" // the driver loads it with the first cuInit
+#define POCL_BUILDING "POCL_EXTRA_BUILD_FLAGS" // beside the program's options
+#define INJECTION "CUDA_INJECTION64_PATH"      // the driver loads it with the first cuInit
 
 int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place,
                            struct tare_error *error)
@@ -55,6 +57,10 @@ enum {
 	SET_EXACT,
 	SET_COUNT,
 	SET_OPTIONS,
+	SET_CACHE,
+	SET_CACHING,
+	SET_KEEPING,
+	SET_BUILDING,
 	SETS
 };
 static const char *const set[SETS] = { LAYERS,
@@ -69,7 +75,11 @@ static const char *const set[SETS] = { LAYERS,
 	                               SAMPLES_ENVIRONMENT_LAUNCHES,
 	                               SAMPLES_ENVIRONMENT_EXACT,
 	                               SAMPLES_ENVIRONMENT_COUNT,
-	                               BLOCKS_ENVIRONMENT_OPTIONS };
+	                               BLOCKS_ENVIRONMENT_OPTIONS,
+	                               "POCL_CACHE_DIR",
+	                               "POCL_KERNEL_CACHE",
+	                               "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES",
+	                               POCL_BUILDING };
 
 static bool is_set(const char *entry, const char *name)
 {
@@ -81,10 +91,10 @@ static bool is_set(const char *entry, const char *name)
 static bool is_ours(const char *entry, const struct tare_blocks_place *place,
                     const struct tare_blocks_run *run)
 {
-	const bool unset[SETS] = { [SET_PRELOAD] = !place->front,
-		                   [SET_DRIVERS] = !place->drivers,
-		                   [SET_BEHIND] = !place->drivers,
-		                   [SET_INJECTION] = !run->period };
+	const bool unset[SETS] = { [SET_PRELOAD] = !place->front,  [SET_DRIVERS] = !place->drivers,
+		                   [SET_BEHIND] = !place->drivers, [SET_INJECTION] = !run->period,
+		                   [SET_CACHE] = !run->cache,      [SET_CACHING] = !run->cache,
+		                   [SET_KEEPING] = !run->cache,    [SET_BUILDING] = !run->cache };
 
 	for (int i = 0; i < SETS; i++)
 		if (is_set(entry, set[i]) && !unset[i])
@@ -109,6 +119,19 @@ static char *assign(const char *name, const char *value)
 	char *text;
 
 	return asprintf(&text, "%s=%s", name, value) < 0 ? NULL : text;
+}
+
+// PoCL's: all that it builds with lines, and its modules kept. Returns how many.
+static size_t keep_modules(const struct tare_blocks_run *run, char **made)
+{
+	const char *before = getenv(POCL_BUILDING);
+
+	made[0] = assign(set[SET_CACHE], run->cache);
+	made[1] = assign(set[SET_CACHING], "1");
+	made[2] = assign(set[SET_KEEPING], "1");
+	if (asprintf(&made[3], POCL_BUILDING "=%s -g", before ? before : "") < 0)
+		made[3] = NULL;
+	return 4;
 }
 
 // The environment of the program: tare's own, with the layer before those that were there. Its
@@ -145,6 +168,8 @@ static char **make_environment(const struct tare_blocks_place *place,
 	}
 	if (run->options)
 		made[used++] = assign(BLOCKS_ENVIRONMENT_OPTIONS, run->options);
+	if (run->cache)
+		used += keep_modules(run, &made[used]);
 	*own = used;
 	for (size_t i = 0; i < count; i++)
 		if (!is_ours(environ[i], place, run))
@@ -160,8 +185,35 @@ static void free_environment(char **environment, size_t own)
 }
 
 static int start(const struct tare_blocks_run *run, char **environment, struct tare_child *child,
+                 bool *own, struct tare_error *error);
+
+// Without standard error: PoCL complains there of its own library of functions where it finds lines
+// in what it had kept.
+static int start_mute(const struct tare_blocks_run *run, char **environment,
+                      struct tare_child *child, bool *own, struct tare_error *error)
+{
+	struct tare_blocks_run spoken = *run;
+	int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3),
+	    into = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	spoken.cache = NULL;
+	if (before >= 0 && into >= 0)
+		dup2(into, STDERR_FILENO);
+	int status = start(&spoken, environment, child, own, error);
+	if (before >= 0) {
+		dup2(before, STDERR_FILENO);
+		close(before);
+	}
+	if (into >= 0)
+		close(into);
+	return status;
+}
+
+static int start(const struct tare_blocks_run *run, char **environment, struct tare_child *child,
                  bool *own, struct tare_error *error)
 {
+	if (run->cache)
+		return start_mute(run, environment, child, own, error);
 	if (run->output)
 		return tare_child_start_into(run->output, run->arguments, environment, child, own,
 		                             error);

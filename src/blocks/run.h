@@ -32,7 +32,10 @@ struct tare_blocks_run {
 	const char *exact;   // the CUDA kernel that is timed (shared.h of the sampler); NULL: none
 	bool count;          // its instructions are counted, and nothing is sampled
 	const char *options; // build options in the place of the program's own; NULL: its own
-	const char *output;  // a file for its standard output; NULL: tare's, or none where silent
+	// where PoCL keeps what it builds in this run, with its modules and with lines; NULL: as
+	// it does without us
+	const char *cache;
+	const char *output; // a file for its standard output; NULL: tare's, or none where silent
 	// a folder in which it is recorded, too, with device times; NULL: it is not
 	const char *trace;
 	bool contents;        // what it moves is told by hashes there

@@ -22,10 +22,10 @@ static char *texts[INSTRUCTIONS] = { "MOV R1, c[0x0][0x28]",
 	                             "FMUL R5, R2, c[0x0][0x168]",
 	                             "STG.E [R4.64], R5",
 	                             "EXIT" };
-static struct tare_cubin_row rows[] = { { 1, 0, 3, 0, false },
-	                                { 1, 0, 5, 64, false },
-	                                { 1, 1, 120, 96, false },
-	                                { 1, 0, 6, 112, false } };
+static struct tare_elf_row rows[] = { { 1, 0, 3, 0, false },
+	                              { 1, 0, 5, 64, false },
+	                              { 1, 1, 120, 96, false },
+	                              { 1, 0, 6, 112, false } };
 static const uint8_t code[INSTRUCTIONS * 16];
 static struct tare_cubin_function function = {
 	.name = "scale", .section = 1, .code = code, .bytes = sizeof code
@@ -34,10 +34,7 @@ static struct tare_cubin cubin = {
 	.sm = 90,
 	.functions = &function,
 	.function_count = 1,
-	.files = files,
-	.file_count = 2,
-	.rows = rows,
-	.row_count = 4,
+	.lines = { .files = files, .file_count = 2, .rows = rows, .row_count = 4 },
 };
 static struct tare_sass_block split[BLOCKS] = { { 0, 4 }, { 4, 3 }, { 7, 1 } };
 static struct tare_stall_counts met[INSTRUCTIONS];

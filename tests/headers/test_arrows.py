@@ -33,8 +33,8 @@ ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
-               "cuda": {"tools"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
-               "clock": set(), "options": {""}, "gains": {"", "module", "findings", "options"},
+               "elf": set(), "cuda": {"tools", "elf"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
+               "clock": {"elf", "tools"}, "options": {""}, "gains": {"", "module", "findings", "options"},
                "report": {"", "findings", "intel", "options", "clock", "module", "gains", "cuda", "cuda/report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},

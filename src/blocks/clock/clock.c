@@ -245,6 +245,19 @@ static int open_all(struct tare_blocks_clock *clock)
 	return status;
 }
 
+bool tare_blocks_clock_is_allowed(struct tare_error *error)
+{
+	struct perf_event_attr attribute = attributes();
+	int event = (int)syscall(SYS_perf_event_open, &attribute, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (event < 0) {
+		refuse(errno, error);
+		return false;
+	}
+	close(event);
+	return true;
+}
+
 struct tare_blocks_clock *tare_blocks_clock_begin(struct tare_error *error)
 {
 	struct tare_blocks_clock *clock = calloc(1, sizeof *clock);

@@ -36,6 +36,8 @@ struct tare_blocks_ticks {
 
 struct tare_blocks_clock;
 
+// Whether the system lets us sample. A sentence of what it has against it, where it does not.
+bool tare_blocks_clock_is_allowed(struct tare_error *error);
 // Prepares the sampling of what is started next: of this process's children from their exec on.
 // NULL with a sentence where the system does not allow it: -EACCES, -ENOSYS, -ENOENT, -ENOMEM.
 struct tare_blocks_clock *tare_blocks_clock_begin(struct tare_error *error);

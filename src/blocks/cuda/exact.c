@@ -155,7 +155,7 @@ static int sum_lines(const struct tare_sampled_kernel *kernel, struct tare_exact
 	if (!lines)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < kernel->count; i++) {
-		const struct tare_cubin_row *row =
+		const struct tare_elf_row *row =
 		    tare_cubin_line(kernel->cubin, kernel->function, tare_sampled_pc(kernel, i));
 		if (row && exact->at[i].warps)
 			lines[count++] =

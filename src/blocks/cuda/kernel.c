@@ -114,7 +114,7 @@ static int work_out_lines(struct tare_sampled_kernel *kernel)
 	kernel->lines = lines;
 	for (uint32_t i = 0; i < kernel->count; i++) {
 		const struct tare_stall_counts *met = &kernel->instructions[i];
-		const struct tare_cubin_row *row =
+		const struct tare_elf_row *row =
 		    tare_cubin_line(kernel->cubin, kernel->function, tare_sampled_pc(kernel, i));
 		if (!met->all)
 			continue;

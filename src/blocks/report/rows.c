@@ -33,6 +33,16 @@ static int make_trials(const struct tare_blocks_trials *trials, struct tare_bloc
 
 // ---- kernels
 
+// What was sampled where it is this kernel's alone: whose samples are of several kernels of one
+// name is not known.
+static const struct tare_blocks_kernel_time *own_time(const struct tare_blocks_row *row)
+{
+	const struct tare_blocks_profile *profile = row->document->profile;
+	uint64_t launches = tare_blocks_launches_of(profile, row->kernel->name);
+
+	return launches == row->kernel->launches ? row->time : NULL;
+}
+
 static int make_counted(struct tare_blocks_row *row)
 {
 	int status = tare_blocks_told_make(row->kernel, row->document->gains, &row->told);
@@ -46,6 +56,9 @@ static int make_counted(struct tare_blocks_row *row)
 			                              .build = row->kernel->build,
 			                              .gain = row->told.gained ? &row->told.gains[i]
 			                                                       : NULL };
+	if (row->lines && status == 0)
+		status = tare_blocks_timed_make(row->kernel, own_time(row), row->lines,
+		                                row->line_count, &row->timed);
 	return row->order && row->lines && row->loops ? status : -ENOMEM;
 }
 
@@ -83,6 +96,7 @@ static int make_row(const struct tare_blocks_document *document,
 static void free_row(struct tare_blocks_row *row)
 {
 	tare_blocks_told_free(&row->told);
+	tare_blocks_timed_free(&row->timed);
 	tare_text_list_free(&row->source);
 	free(row->order);
 	free(row->lines);

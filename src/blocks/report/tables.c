@@ -102,6 +102,20 @@ static struct tare_cell_value block_share(const struct tare_blocks_row *kernel, 
 	                tare_blocks_instructions(&KERNEL->tally));
 }
 
+// Samples of a line or block, and their share of the kernel's; absent where lines are not known.
+static struct tare_cell_value sampled(const struct tare_blocks_row *kernel, const uint64_t *samples,
+                                      size_t at)
+{
+	return kernel->timed.known ? tare_unsigned(samples[at]) : tare_absent(TARE_NOT_KNOWN);
+}
+
+static struct tare_cell_value time_share(const struct tare_blocks_row *kernel,
+                                         const uint64_t *samples, size_t at)
+{
+	return kernel->timed.known ? share_of(samples[at], kernel->time->samples)
+	                           : tare_absent(TARE_NOT_KNOWN);
+}
+
 static bool span(const struct tare_cell_text *cell)
 {
 	const struct tare_blocks_row *kernel = cell->source;
@@ -137,6 +151,7 @@ TARE_TABLE(, tare_blocks_blocks_table, "kernel_blocks", "Blocks of a kernel", "a
            NULL, struct tare_blocks_row, kernel, kernel->order_count, &kernel->order[index],
            blocks_columns);
 
+#define LINE (row - kernel->lines)
 #define ROW struct tare_blocks_line
 #define TABLE lines
 #define COLUMNS "blocks/report/tables/lines.def"

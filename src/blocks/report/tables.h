@@ -5,6 +5,7 @@
 #pragma once
 #include "blocks/cuda/report/tables.h"
 #include "blocks/report/options.h"
+#include "blocks/report/timed.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 
@@ -31,6 +32,7 @@ struct tare_blocks_row {
 	size_t order_count;
 	struct tare_blocks_line *lines;
 	size_t line_count;
+	struct tare_blocks_timed timed; // lines and blocks
 	struct tare_blocks_loop *loops;
 	size_t loop_count;
 	struct tare_text_list source; // its lines; none: it has none that can be read

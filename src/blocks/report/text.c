@@ -294,7 +294,7 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
 		    tare_format_grouped(kernel->tally.unsized, a));
 	write_facts(kernel, file);
-	tare_blocks_times_text(row->document->times, row->document->profile, kernel, file);
+	tare_blocks_times_text(row, file);
 	write_mix("instructions", &kernel->tally, file);
 	write_before(row, file);
 	write_arithmetic(&kernel->tally, file);

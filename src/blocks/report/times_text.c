@@ -12,23 +12,34 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-// Launches of all kernels of that name: whose of them a sample is, is not known.
-static uint64_t launches_of(const struct tare_blocks_profile *profile, const char *name)
+// What of a kernel's samples the lines are, and why of the others they are not known.
+static void write_lines(const struct tare_blocks_row *row, FILE *file)
 {
-	uint64_t launches = 0;
+	const struct tare_blocks_kernel_time *time = row->time;
+	const struct tare_blocks_timed *timed = &row->timed;
+	double low, high;
 
-	for (size_t i = 0; i < profile->kernel_count; i++)
-		if (strcmp(profile->kernels[i].name, name) == 0)
-			launches += profile->kernels[i].launches;
-	return launches;
+	if (timed->known) {
+		tare_blocks_share_interval((time->samples + 1) / 2, time->samples, &low, &high);
+		fprintf(file,
+		        "  lines: %.1f %% of its samples are on the lines below, %.1f %% on "
+		        "others, %.1f %% in code of no line; built with -g; a share of half is "
+		        "known to %.1f points\n",
+		        percent(timed->counted, time->samples),
+		        percent(timed->elsewhere, time->samples),
+		        percent(time->no_line, time->samples), 50 * (high - low));
+	}
+	if (time->untold)
+		fprintf(file, "  lines of %.1f %% of its samples: n/a, because %s\n",
+		        percent(time->untold, time->samples), time->why.message);
 }
 
-void tare_blocks_times_text(const struct tare_blocks_times *times,
-                            const struct tare_blocks_profile *profile,
-                            const struct tare_blocks_kernel *kernel, FILE *file)
+void tare_blocks_times_text(const struct tare_blocks_row *row, FILE *file)
 {
-	const struct tare_blocks_kernel_time *time = tare_blocks_time_of(times, kernel->name);
-	uint64_t launches = launches_of(profile, kernel->name);
+	const struct tare_blocks_times *times = row->document->times;
+	const struct tare_blocks_kernel *kernel = row->kernel;
+	const struct tare_blocks_kernel_time *time = row->time;
+	uint64_t launches = tare_blocks_launches_of(row->document->profile, kernel->name);
 	char each[TARE_UNIT_TEXT];
 	double low, high;
 
@@ -54,7 +65,11 @@ void tare_blocks_times_text(const struct tare_blocks_times *times,
 	    tare_format_ns((double)time->samples * TARE_BLOCKS_CLOCK_NS / (double)launches, each),
 	    time->samples, times->samples);
 	if (launches != kernel->launches)
-		fputs("  that time is of all kernels of this name together\n", file);
+		fputs("  that time is of all kernels of this name together, so that lines and "
+		      "blocks have none\n",
+		      file);
+	else
+		write_lines(row, file);
 	if (times->lost)
 		fprintf(file, "  samples that were lost: %" PRIu64 "\n", times->lost);
 }

@@ -10,6 +10,7 @@
 #include "record/loader/cupti.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 // The command's own options.
@@ -262,29 +263,49 @@ static int count_before(struct session *session, struct tare_error *error)
 	           : TARE_EXIT_OK;
 }
 
-// One more run, silent and without counters, whose threads are sampled. The runs before it
-// have filled the driver's cache of kernels. 0 or a negative errno with a sentence.
+// The compiler of a build's; "": none.
+static const char *clang_of(const struct tare_blocks_builds *builds)
+{
+	for (size_t i = 0; i < builds->count; i++)
+		if (builds->at[i].clang[0])
+			return builds->at[i].clang;
+	return "";
+}
+
+// Two more runs, silent and without counters: PoCL builds with lines, into a cache of ours, and in
+// the second run threads are sampled. 0 or a negative errno with a sentence.
 static int sample_times(struct session *session, struct tare_error *error)
 {
 	const struct own *own = (const void *)session->settings->own;
-	const struct tare_blocks_run run = { .arguments = session->settings->program,
-		                             .stage = BLOCKS_STAGE_COLLECT,
-		                             .silent = true };
+	const char *folder = session->runs.place.folder;
+	const struct tare_blocks_times_tools tools = { clang_of(&session->builds), folder };
+	struct tare_blocks_run run = { .arguments = session->settings->program,
+		                       .stage = BLOCKS_STAGE_COLLECT,
+		                       .silent = true };
 	struct tare_child_end end;
 	struct tare_blocks_ticks ticks = { .at = NULL };
+	struct tare_blocks_clock *clock = NULL;
+	char cache[PATH_MAX];
 	int64_t wall_ns;
 	bool ours;
 
 	session->times.asked = own->times;
-	if (!own->times || session->runs.end.signal || session->runs.end.asked)
+	if (!own->times || session->runs.end.signal || session->runs.end.asked ||
+	    !tare_blocks_clock_is_allowed(&session->times.why))
 		return 0;
-	struct tare_blocks_clock *clock = tare_blocks_clock_begin(&session->times.why);
+	snprintf(cache, sizeof cache, "%s/pocl", folder);
+	run.cache = cache;
+	tare_input_restore(&session->runs.input);
+	int status = tare_blocks_run(&session->runs.place, &run, &end, &wall_ns, &ours, error);
+	if (status < 0 || end.asked)
+		return status;
+	clock = tare_blocks_clock_begin(&session->times.why);
 	if (!clock)
 		return 0;
 	tare_input_restore(&session->runs.input);
-	int status = tare_blocks_run(&session->runs.place, &run, &end, &wall_ns, &ours, error);
+	status = tare_blocks_run(&session->runs.place, &run, &end, &wall_ns, &ours, error);
 	tare_blocks_clock_end(clock, &ticks);
-	if (status == 0 && tare_blocks_times_make(&ticks, &session->times) < 0)
+	if (status == 0 && tare_blocks_times_make(&ticks, &tools, &session->times) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
 	tare_blocks_ticks_free(&ticks);
 	return status;
@@ -512,7 +533,8 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "times",
 	  .value = TARE_VALUE_NONE,
 	  .summary = "sample the host's clock: CPU time of kernels on CPU devices (PoCL)",
-	  .detail = "Runs the program once more, without counters and without its output.",
+	  .detail = "Runs the program twice more, without counters and without its output. PoCL "
+	            "builds its kernels with -g in these runs, and lines and blocks have times.",
 	  .offset = TARE_OWN_SETTING(struct own, times),
 	  .sets = 1 },
 	{ .name = "gains",

@@ -78,7 +78,7 @@ static void write_source(const struct tare_sampled_kernel *kernel, FILE *file)
 	if (!kernel->line_count)
 		return;
 	uint32_t number = kernel->lines[0].file;
-	const char *name = kernel->cubin->files[number];
+	const char *name = kernel->cubin->lines.files[number];
 	uint64_t first = UINT64_MAX, last = 0;
 	for (size_t i = 0; i < kernel->line_count; i++) {
 		uint64_t line = kernel->lines[i].line;

@@ -42,11 +42,12 @@ TARE_ROWS(issued, "issued", "Samples that issued", "a class of instructions", TA
 
 static struct tare_cell_value file_of(const struct tare_sampled_kernel *kernel, uint32_t file)
 {
-	return tare_string(file < kernel->cubin->file_count ? kernel->cubin->files[file] : NULL);
+	return tare_string(file < kernel->cubin->lines.file_count ? kernel->cubin->lines.files[file]
+	                                                          : NULL);
 }
 
-static const struct tare_cubin_row *line_of(const struct tare_sampled_kernel *kernel,
-                                            uint32_t instruction)
+static const struct tare_elf_row *line_of(const struct tare_sampled_kernel *kernel,
+                                          uint32_t instruction)
 {
 	return kernel->function ? tare_cubin_line(kernel->cubin, kernel->function,
 	                                          tare_sampled_pc(kernel, instruction))

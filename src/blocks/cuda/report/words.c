@@ -229,7 +229,8 @@ void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t
 
 const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t file)
 {
-	const char *name = file < kernel->cubin->file_count ? kernel->cubin->files[file] : "?";
+	const char *name =
+	    file < kernel->cubin->lines.file_count ? kernel->cubin->lines.files[file] : "?";
 	const char *slash = strrchr(name, '/');
 
 	return slash ? slash + 1 : name;
@@ -274,7 +275,7 @@ const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_
                                uint32_t count, char text[TARE_SAMPLED_WORDS])
 {
 	for (uint32_t i = 0; kernel->function && i < count; i++) {
-		const struct tare_cubin_row *row = tare_cubin_line(
+		const struct tare_elf_row *row = tare_cubin_line(
 		    kernel->cubin, kernel->function, tare_sampled_pc(kernel, first + i));
 		if (!row)
 			continue;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples belong to the kernel whose library was mapped there last, in that process.
+#include "blocks/clock/code.h"
 #include "blocks/clock/times.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -21,7 +23,8 @@ static struct tare_blocks_times made(struct tare_blocks_tick *at, size_t count,
 	};
 	struct tare_blocks_times times = { .asked = true };
 
-	assert_int_equal(tare_blocks_times_make(&ticks, &times), 0);
+	assert_int_equal(
+	    tare_blocks_times_make(&ticks, &(struct tare_blocks_times_tools){ "", "" }, &times), 0);
 	return times;
 }
 
@@ -43,6 +46,9 @@ static void an_address_is_whose_it_was_last(void **state)
 	assert_int_equal(tare_blocks_time_of(&times, "add")->samples, 2);
 	assert_int_equal(tare_blocks_time_of(&times, "mul")->samples, 1);
 	assert_int_equal(times.kernel_count, 2);
+	// There is no such library here.
+	assert_int_equal(tare_blocks_time_of(&times, "add")->untold, 2);
+	assert_int_not_equal(tare_blocks_time_of(&times, "add")->why.code, 0);
 	tare_blocks_times_free(&times);
 }
 
@@ -59,6 +65,39 @@ static void other_libraries_are_no_kernels(void **state)
 	struct tare_blocks_times times = made(at, 3, mappings, 3);
 	assert_int_equal(times.kernel_count, 0);
 	tare_blocks_times_free(&times);
+}
+
+#define OTHERS "define void @_pocl_kernel_add_more(ptr %0) !dbg !9 {\n}\n"
+#define OWN "define void @_pocl_kernel_add(ptr %0) #1"
+#define GROUP "define void @_pocl_kernel_add_workgroup(ptr %0) #2"
+#define FAST "define void @_pocl_kernel_add_workgroup_fast(ptr %0) #2"
+
+static void described(const char *text, enum tare_blocks_described what, const char *expected)
+{
+	char *made = tare_blocks_describe(text, "add", what);
+
+	if (expected)
+		assert_string_equal(made, expected);
+	else
+		assert_null(made);
+	free(made);
+}
+
+static void a_description_moves_to_what_runs(void **state)
+{
+	static const char with[] =
+	    OTHERS OWN " !dbg !32 !kernel !5 {\n}\n" GROUP " {\n}\n" FAST " {\n}\n";
+
+	(void)state;
+	described(with, TARE_BLOCKS_AS_IT_IS, with);
+	described(with, TARE_BLOCKS_WORKGROUP,
+	          OTHERS OWN " !kernel !5 {\n}\n" GROUP " !dbg !32 {\n}\n" FAST " {\n}\n");
+	described(with, TARE_BLOCKS_WORKGROUP_FAST,
+	          OTHERS OWN " !kernel !5 {\n}\n" GROUP " {\n}\n" FAST " !dbg !32 {\n}\n");
+	// Without lines, or without what runs.
+	described(OTHERS OWN " {\n}\n" GROUP " {\n}\n", TARE_BLOCKS_WORKGROUP, NULL);
+	described(OTHERS OWN " !dbg !32 {\n}\n" GROUP " {\n}\n", TARE_BLOCKS_WORKGROUP_FAST, NULL);
+	described("", TARE_BLOCKS_AS_IT_IS, NULL);
 }
 
 // Newcombe, "Two-sided confidence intervals for the single proportion", 1998: table I.
@@ -78,6 +117,7 @@ static void intervals_are_those_of_the_literature(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_description_moves_to_what_runs),
 		cmocka_unit_test(an_address_is_whose_it_was_last),
 		cmocka_unit_test(other_libraries_are_no_kernels),
 		cmocka_unit_test(intervals_are_those_of_the_literature),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of lines as DWARF 2 to 4 describe them (dwarfstd.org, "Line Number Information"). A module
 // has one sequence a function, whose address is a relocation: libdw reads none for this machine.
-#include "blocks/cuda/cubin.h"
+#include "blocks/elf/elf.h"
+#include "blocks/elf/reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,41 +27,6 @@ enum {
 	SET_ADDRESS,
 };
 
-struct reader {
-	const uint8_t *start, *at, *end;
-	bool failed; // it went beyond the end
-};
-
-static uint64_t fixed(struct reader *reader, size_t bytes)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(reader->end - reader->at) < bytes) {
-		reader->failed = true;
-		reader->at = reader->end;
-		return 0;
-	}
-	memcpy(&value, reader->at, bytes);
-	reader->at += bytes;
-	return value;
-}
-
-static uint64_t variable(struct reader *reader, bool is_signed)
-{
-	uint64_t value = 0, byte = 0x80;
-	unsigned shift = 0;
-
-	while (byte & 0x80 && !reader->failed) {
-		byte = fixed(reader, 1);
-		if (shift < 64)
-			value |= (byte & 0x7f) << shift;
-		shift += 7;
-	}
-	if (is_signed && shift < 64 && byte & 0x40)
-		value |= ~UINT64_C(0) << shift;
-	return value;
-}
-
 static const char *word(struct reader *reader)
 {
 	const char *begin = (const char *)reader->at;
@@ -77,8 +43,8 @@ static const char *word(struct reader *reader)
 
 // One unit's table.
 struct unit {
-	struct tare_cubin *cubin;
-	const struct tare_cubin_place *places;
+	struct tare_elf_lines *table;
+	const struct tare_elf_place *places;
 	size_t place_count;
 	uint64_t minimum;
 	int64_t line_base;
@@ -90,19 +56,19 @@ struct unit {
 
 static int add_file(struct unit *unit, const char *name, uint64_t directory)
 {
-	struct tare_cubin *cubin = unit->cubin;
+	struct tare_elf_lines *table = unit->table;
 	const char *before = name[0] != '/' && directory && directory < unit->directory_count
 	                         ? unit->directories[directory]
 	                         : NULL;
-	char **files = realloc(cubin->files, (cubin->file_count + 1) * sizeof *files);
+	char **files = realloc(table->files, (table->file_count + 1) * sizeof *files);
 
 	if (!files)
 		return -ENOMEM;
-	cubin->files = files;
-	if (asprintf(&files[cubin->file_count], "%s%s%s", before ? before : "", before ? "/" : "",
+	table->files = files;
+	if (asprintf(&files[table->file_count], "%s%s%s", before ? before : "", before ? "/" : "",
 	             name) < 0)
 		return -ENOMEM;
-	cubin->file_count++;
+	table->file_count++;
 	return 0;
 }
 
@@ -116,10 +82,10 @@ static int read_names(struct unit *unit, struct reader *reader)
 		if (unit->directory_count < sizeof unit->directories / sizeof *unit->directories)
 			unit->directories[unit->directory_count++] = name;
 	}
-	unit->file_base = unit->cubin->file_count;
+	unit->file_base = unit->table->file_count;
 	for (;;) {
 		const char *name = word(reader);
-		if (!name[0] || unit->cubin->file_count == MOST_FILES)
+		if (!name[0] || unit->table->file_count == MOST_FILES)
 			return 0;
 		uint64_t directory = variable(reader, false);
 		variable(reader, false);
@@ -140,27 +106,27 @@ struct state {
 
 static int add_row(struct unit *unit, struct state *state, bool ends)
 {
-	struct tare_cubin *cubin = unit->cubin;
-	size_t files = cubin->file_count - unit->file_base;
+	struct tare_elf_lines *table = unit->table;
+	size_t files = table->file_count - unit->file_base;
 
-	if (!state->section || cubin->row_count == MOST_ROWS)
+	if (!state->section || table->row_count == MOST_ROWS)
 		return 0;
-	if (cubin->row_count == state->room) {
+	if (table->row_count == state->room) {
 		size_t room = state->room ? 2 * state->room : 256;
-		struct tare_cubin_row *rows = realloc(cubin->rows, room * sizeof *rows);
+		struct tare_elf_row *rows = realloc(table->rows, room * sizeof *rows);
 		if (!rows)
 			return -ENOMEM;
-		cubin->rows = rows;
+		table->rows = rows;
 		state->room = room;
 	}
 	bool known = state->file >= 1 && state->file <= files && state->line <= UINT32_MAX;
-	cubin->rows[cubin->row_count++] =
-	    (struct tare_cubin_row){ .section = state->section,
-		                     .file =
-		                         known ? (uint32_t)(unit->file_base + state->file - 1) : 0,
-		                     .line = known ? (uint32_t)state->line : 0,
-		                     .address = state->address,
-		                     .ends = ends };
+	table->rows[table->row_count++] =
+	    (struct tare_elf_row){ .section = state->section,
+		                   .file =
+		                       known ? (uint32_t)(unit->file_base + state->file - 1) : 0,
+		                   .line = known ? (uint32_t)state->line : 0,
+		                   .address = state->address,
+		                   .ends = ends };
 	return 0;
 }
 
@@ -235,7 +201,7 @@ static int standard(struct unit *unit, struct reader *reader, struct state *stat
 
 static int run(struct unit *unit, struct reader *reader)
 {
-	struct state state = { .room = unit->cubin->row_count };
+	struct state state = { .room = unit->table->row_count };
 	int status = 0;
 
 	begin_sequence(&state);
@@ -277,8 +243,8 @@ static bool read_header(struct unit *unit, struct reader *reader, uint64_t *name
 	return !reader->failed && unit->line_range && unit->opcode_base;
 }
 
-int tare_cubin_lines(struct tare_cubin *cubin, const uint8_t *table, size_t bytes,
-                     const struct tare_cubin_place *places, size_t place_count)
+int tare_elf_lines_table(struct tare_elf_lines *lines, const uint8_t *table, size_t bytes,
+                         const struct tare_elf_place *places, size_t place_count)
 {
 	struct reader all = { table, table, table + bytes, false };
 	int status = 0;
@@ -288,7 +254,7 @@ int tare_cubin_lines(struct tare_cubin *cubin, const uint8_t *table, size_t byte
 		if (all.failed || length > (size_t)(all.end - all.at))
 			break;
 		struct reader reader = { table, all.at, all.at + length, false };
-		struct unit unit = { .cubin = cubin, .places = places, .place_count = place_count };
+		struct unit unit = { .table = lines, .places = places, .place_count = place_count };
 		all.at += length;
 		if (!read_header(&unit, &reader, &header))
 			continue;

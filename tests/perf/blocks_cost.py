@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What counting costs each kernel of the tests' library: its own time and that with counters, in turn in one process.
+
+  blocks_cost.py [--tare TARE] [--program PROGRAM] [--rounds N]
+
+Times are the driver's stamps of each launch. Of the rounds' ratios the median is printed, with the interval that holds
+it with 95 % (of the ordered ratios, by the binomial distribution: nothing is said about how they are spread), and the
+median over all kernels. Others on the machine make both of a round longer, and seldom one alone. Environment variables
+(POCL_DEVICES) choose the device.
+"""
+import argparse
+import math
+import pathlib
+import statistics
+import subprocess
+
+PROGRAMS = pathlib.Path(__file__).parents[1] / "programs"
+# Sizes with which a launch takes some tenths of a millisecond or more.
+WORK = {
+    "counted.cl": "matmul 128 128 8 128 8 reduce 0 65536 64 stencil 65000 65536 64 diverge 3 65536 64 strided 4 65536 64 "
+                  "histogram 16 65536 64 vectors 3 65536 64 calls 16 65536 64 doubles 16 65536 64",
+    "counted_pairs.cl": "divergent 64 65536 64 divergent_mended 64 65536 64 scattered 4 65536 64 scattered_mended 4 65536 64 "
+                        "doubled 40 16384 64 doubled_mended 40 16384 64 divided 9 65536 64 divided_mended 8 65536 64 "
+                        "transcendent 16 16384 64 transcendent_mended 16 16384 64 waiting 16 65536 64 "
+                        "waiting_mended 16 65536 64 spilling 8 16384 64 spilling_mended 8 16384 64",
+    "counted_ways.cl": "leaves 16 65536 64 leftover 16 65536 64 joined 16 65536 64 groups 16 65536 64 nested 4 16384 64 "
+                       "chosen 16 65536 64",
+}
+
+
+def interval(ratios):
+    """The least and the highest of the ordered ratios between which the median is, with 95 %."""
+    ordered, count = sorted(ratios), len(ratios)
+    outside, least = 0.0, 0
+    while 2 * (outside + math.comb(count, least) / 2**count) < 0.05:
+        outside += math.comb(count, least) / 2**count
+        least += 1
+    return (ordered[least - 1], ordered[count - least]) if least else (ordered[0], ordered[-1])
+
+
+def measure(options):
+    words = [word for file, work in WORK.items() for word in [str(PROGRAMS / file), *work.split(), ","]]
+    command = [options.tare, "blocks", "--", options.program, str(options.rounds), *words]
+    out = subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+    names = {line.split()[i] for line in WORK.values() for i in range(len(line.split())) if not line.split()[i].isdigit()}
+    for line in out.splitlines():
+        name, *times = line.split() or [""]
+        if name in names and times and all(time.isdigit() for time in times):
+            times = [int(time) for time in times]
+            yield name, times[0::2], times[1::2]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tare", default="build/src/cli/tare")
+    parser.add_argument("--program", default="build/tests/perf/blocks_cost")
+    parser.add_argument("--rounds", type=int, default=40)
+    options = parser.parse_args()
+    medians = []
+    print(f"{'':22}{'own us':>9}{'counted us':>12}{'times':>8}   95 %")
+    for name, own, counted in measure(options):
+        ratios = [more / less for less, more in zip(own, counted) if less]
+        low, high = interval(ratios)
+        medians.append(statistics.median(ratios))
+        print(f"{name:22}{statistics.median(own) / 1e3:9.1f}{statistics.median(counted) / 1e3:12.1f}"
+              f"{medians[-1]:8.2f}   {low:.2f} to {high:.2f}")
+    print(f"{len(medians)} kernels: median {statistics.median(medians):.2f}, most {max(medians):.2f}, "
+          f"{sum(one <= 2 for one in medians)} at most 2")
+
+
+if __name__ == "__main__":
+    main()
