@@ -323,47 +323,79 @@ static char *part(const char **at, size_t bytes)
 	return text;
 }
 
+// The texts of a BUILD, with ends; what is not there is NULL.
+struct parts {
+	struct blocks_build head;
+	char *options, *extensions, *version, *platform, *text;
+};
+
+// 0, -EINVAL: it was cut off, or -ENOMEM. To free in either case.
+static int take_apart(const char *data, size_t bytes, struct parts *parts)
+{
+	struct blocks_build *head = &parts->head;
+
+	*parts = (struct parts){ .options = NULL };
+	memcpy(head, data, sizeof *head);
+	const char *at = data + sizeof *head;
+	uint64_t whole = (uint64_t)head->options_bytes + head->extensions_bytes +
+	                 head->version_bytes + head->platform_bytes;
+	if (head->magic != BLOCKS_MAGIC || head->text_bytes > bytes ||
+	    sizeof *head + whole + head->text_bytes != bytes)
+		return -EINVAL;
+	parts->options = part(&at, head->options_bytes);
+	parts->extensions = part(&at, head->extensions_bytes);
+	parts->version = part(&at, head->version_bytes);
+	parts->platform = part(&at, head->platform_bytes);
+	parts->text = part(&at, (size_t)head->text_bytes);
+	return parts->options && parts->extensions && parts->version && parts->platform &&
+	               parts->text
+	           ? 0
+	           : -ENOMEM;
+}
+
+static void parts_free(struct parts *parts)
+{
+	free(parts->options);
+	free(parts->extensions);
+	free(parts->version);
+	free(parts->platform);
+	free(parts->text);
+}
+
+static struct work work_of(const struct parts *parts)
+{
+	return (struct work){ .head = &parts->head,
+		              .options = parts->options,
+		              .extensions = parts->extensions,
+		              .version = parts->version,
+		              .platform = parts->platform,
+		              .text = parts->text };
+}
+
 static void make_build(const struct how *how, struct tare_blocks_build *build, const char *data,
                        size_t bytes)
 {
-	struct work work = { .folder = how->folder,
-		             .samples = how->samples,
-		             .unoptimised = how->unoptimised,
-		             .build = build };
-	struct blocks_build head;
+	struct parts parts;
+	int status = take_apart(data, bytes, &parts);
+	struct work work = work_of(&parts);
 
-	memcpy(&head, data, sizeof head);
-	const char *at = data + sizeof head;
-	uint64_t whole = (uint64_t)head.options_bytes + head.extensions_bytes + head.version_bytes +
-	                 head.platform_bytes;
-	if (head.magic != BLOCKS_MAGIC || head.text_bytes > bytes ||
-	    sizeof head + whole + head.text_bytes != bytes) {
-		tare_fail(&build->why, EINVAL, "what the program was built from was cut off");
-		return;
-	}
-	work.head = &head;
-	build->language = (enum blocks_language)head.language;
-	char *options = part(&at, head.options_bytes),
-	     *extensions = part(&at, head.extensions_bytes),
-	     *version = part(&at, head.version_bytes), *platform = part(&at, head.platform_bytes);
-	build->text = part(&at, (size_t)head.text_bytes);
-	if (options && extensions && version && platform && build->text) {
-		work.options = options;
-		work.extensions = extensions;
-		work.version = version;
-		work.platform = platform;
-		work.text = build->text;
-		snprintf(build->options, sizeof build->options, "%s", options);
-		build->all_options = options;
-		make(&work, (size_t)head.text_bytes, &build->why);
-		options = NULL;
+	work.folder = how->folder;
+	work.samples = how->samples;
+	work.unoptimised = how->unoptimised;
+	work.build = build;
+	if (status == 0) {
+		build->language = (enum blocks_language)parts.head.language;
+		snprintf(build->options, sizeof build->options, "%s", parts.options);
+		build->text = parts.text;
+		build->all_options = parts.options;
+		make(&work, (size_t)parts.head.text_bytes, &build->why);
+		parts.text = parts.options = NULL;
 	} else {
-		tare_fail(&build->why, ENOMEM, "out of memory");
+		tare_fail(&build->why, -status, "%s",
+		          status == -ENOMEM ? "out of memory"
+		                            : "what the program was built from was cut off");
 	}
-	free(options);
-	free(extensions);
-	free(version);
-	free(platform);
+	parts_free(&parts);
 }
 
 static bool is_build(const char *name, uint64_t *hash)
@@ -431,6 +463,38 @@ int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_build
 	const struct how how = { .folder = folder, .unoptimised = true };
 
 	return compile_all(&how, builds, error);
+}
+
+int tare_blocks_compile_text(const char *from, const char *folder,
+                             const struct tare_blocks_build *build, const char *text,
+                             struct tare_blocks_module *module, struct tare_error *error)
+{
+	struct tare_blocks_build again = { .hash = build->hash };
+	struct parts parts = { .options = NULL };
+	char path[PATH_MAX], spirv[PATH_MAX];
+	size_t bytes;
+
+	path_of(from, build->hash, BLOCKS_BUILD_SUFFIX, path);
+	path_of(folder, build->hash, ".spv", spirv);
+	snprintf(again.translator, sizeof again.translator, "%s", build->translator);
+	char *data = read_file(path, &bytes);
+	int status = data && bytes >= sizeof parts.head ? take_apart(data, bytes, &parts) : -EIO;
+	free(data);
+	struct work work = work_of(&parts);
+	work.folder = folder;
+	work.build = &again;
+	work.text = text;
+	if (status < 0)
+		tare_fail(error, -status, "%.200s cannot be read", path);
+	status = status ?: tare_blocks_tools_find(llvm_of(work.platform), &work.tools, error);
+	status = status ?: compile(&work, spirv, error);
+	data = status == 0 ? read_file(spirv, &bytes) : NULL;
+	if (status == 0 && !data)
+		status = tare_fail(error, EIO, "%.200s cannot be read", spirv);
+	status = status ?: tare_blocks_module_read(data, bytes, module, error);
+	free(data);
+	parts_free(&parts);
+	return status;
 }
 
 void tare_blocks_builds_free(struct tare_blocks_builds *builds)

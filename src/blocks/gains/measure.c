@@ -83,7 +83,10 @@ static int write_changed(struct measuring *measuring, const struct tare_blocks_b
 	int status = tare_blocks_change(build, measuring->how->own, change, &changed);
 
 	if (status == 0 && source)
-		status = tare_blocks_change_source(build, change, &changed, &text);
+		status = tare_blocks_change_source(
+		    build, change,
+		    &(const struct tare_blocks_retry){ measuring->how->place->folder, folder },
+		    &changed, &text);
 	status = status ?: note_reach(measuring, build, change, &changed);
 	head.fixed_count = changed.fixed_count;
 	for (uint32_t i = 0; i < changed.fixed_count; i++)
