@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
 from test_blocks import TOOLS, Blocks  # noqa: E402
 from test_blocks_findings import PAIRS  # noqa: E402
-from test_blocks_gains import finding_of  # noqa: E402
+from test_blocks_gains import FILLED, finding_of  # noqa: E402
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
               pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
@@ -35,11 +35,8 @@ PROMISED = {
     "special-functions": Pair("transcendent", "transcendent_mended", ("4", "16384", "64")),
     "unused-lanes": Pair("filled", "filled_mended", ("4", "16384", "1"), ("4", "16384", "64")),
 }
-FILLED = """
-kernel void filled(global const float *in, global float *out, int n) { int i = get_global_id(0); out[i] = in[i & 1023] + n; }
-kernel void filled_mended(global const float *in, global float *out, int n)
-{ int i = get_global_id(0); out[i] = in[i & 1023] + n; }
-"""
+
+
 def two_least(blocks, kernel):
     rows = [row["sets"] for row in blocks["options"]["kernels"] if row["name"] == kernel]
     first, second = sorted(time for time in rows[0][0]["times_ns"] if time)[:2]

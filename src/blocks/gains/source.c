@@ -93,7 +93,7 @@ static bool put_value(const char *clean, const struct tare_blocks_changed *chang
 	if (!sign || (*sign != '/' && *sign != '%') ||
 	    !tare_blocks_text_definition(clean, fixed->kernel, &of) || sign < of.begin ||
 	    sign > of.end || !tare_blocks_text_parameter(&of, fixed->argument, name, sizeof name) ||
-	    tare_blocks_text_is_macro(clean, name) || tare_blocks_text_is_written(clean, &of, name))
+	    tare_blocks_text_is_written(clean, &of, name))
 		return false;
 	const char *divisor = tare_blocks_text_skip(sign + 1 + (sign[1] == '='));
 	if (!tare_blocks_text_names(divisor, name) || goes_on(divisor + strlen(name)))
