@@ -18,6 +18,20 @@ static const char *const by_hand[TARE_BLOCKS_ADVICE] = {
 	    "how the work is divided between barriers is the program's to change",
 };
 
+// Why a change reaches nothing of a finding.
+static const char *const not_reached[TARE_BLOCKS_CHANGES] = {
+	[TARE_BLOCKS_IN_SINGLE] = "tare cannot make the change: its constants are not found on its "
+	                          "lines, or other doubles hang on them",
+	[TARE_BLOCKS_BY_CONSTANTS] = "what it divides by is no argument that is the same in each "
+	                             "launch, or not surely one in the kernel's text",
+	[TARE_BLOCKS_IN_NATIVE] =
+	    "tare cannot make the change: the functions are called by a macro, "
+	    "or have no native form",
+	[TARE_BLOCKS_REGROUPED] =
+	    "it sees how its work-items are grouped, so that other groups may "
+	    "compute something else",
+};
+
 static bool say(struct tare_blocks_gain *gain, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -150,14 +164,7 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 	double reach = gains->reaches[index * TARE_BLOCKS_CHANGES + (size_t)change];
 
 	if (!set || reach <= 0) {
-		say(gain, "%s",
-		    change == TARE_BLOCKS_BY_CONSTANTS ? "what it divides by is no argument that "
-		                                         "is the same in each launch, or the "
-		                                         "division is not in the kernel's own text"
-		    : change == TARE_BLOCKS_REGROUPED
-		        ? "it sees how its work-items are grouped, so that other groups may "
-		          "compute something else"
-		        : "tare cannot make the change in what the compiler makes of it");
+		say(gain, "%s", not_reached[change]);
 		return;
 	}
 	if (!took(gains, set, kernel, gain))
