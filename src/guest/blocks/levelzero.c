@@ -277,12 +277,12 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 	*kernel = (struct blocks_ze_kernel){ .row = blocks_row(desc->pKernelName, module->hash,
 		                                               BLOCKS_LEVEL_ZERO),
 		                             .group = { 1, 1, 1 } };
-	// A driver that does not know it leaves it as it is.
+	// Of CPU devices alone: Intel's GPU driver may never come back from what it does not know.
 	ze_kernel_preferred_group_size_properties_t preferred = {
 		.stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES
 	};
 	ze_kernel_properties_t properties;
-	bool told = properties_of(handle, &properties, &preferred);
+	bool told = properties_of(handle, &properties, module->hash != 0 ? &preferred : NULL);
 	if (told)
 		note_facts(kernel, &properties, preferred.preferredMultiple);
 	if (kernel->row != NULL && module->twin == NULL) {
