@@ -518,6 +518,39 @@ int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_build
 	return compile_all(&how, builds, error);
 }
 
+int tare_blocks_compile_text(const char *from, const char *folder,
+                             const struct tare_blocks_build *build, const char *text,
+                             struct tare_blocks_module *module, struct tare_error *error)
+{
+	struct tare_blocks_build again = { .hash = build->hash, .language = build->language };
+	struct work work = { .folder = folder, .build = &again };
+	char spirv[PATH_MAX];
+	size_t bytes = 0;
+	void *data = NULL;
+
+	snprintf(again.translator, sizeof again.translator, "%s", build->translator);
+	tare_blocks_path(folder, build->hash, ".spv", spirv);
+	int status = tare_blocks_parts_read(from, build->hash, &work.parts, error);
+	if (status == 0 && work.parts.count != 1)
+		status = tare_fail(error, ENOTSUP, "it is made of several parts");
+	char *copy = status == 0 ? strdup(text) : NULL;
+	if (status == 0 && !copy)
+		status = tare_fail(error, ENOMEM, "out of memory");
+	if (status == 0) {
+		free(work.parts.at[0].text);
+		work.parts.at[0].text = copy;
+		status = tare_blocks_tools_find(llvm_of(work.parts.at[0].platform), &work.tools,
+		                                error);
+	}
+	status = status ?: compile(&work, spirv, error);
+	if (status == 0 && !(data = tare_blocks_file_read(spirv, &bytes)))
+		status = tare_fail(error, EIO, "%.200s cannot be read", spirv);
+	status = status ?: tare_blocks_module_read(data, bytes, module, error);
+	free(data);
+	tare_blocks_parts_free(&work.parts);
+	return status;
+}
+
 void tare_blocks_builds_free(struct tare_blocks_builds *builds)
 {
 	for (size_t i = 0; i < builds->count; i++) {

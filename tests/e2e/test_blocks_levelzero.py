@@ -11,6 +11,8 @@ import pytest
 import validate
 from recorded import BUILD, PROGRAMS, SANITIZED, kernel_cache, run  # noqa: F401
 from test_blocks import KERNELS, LIBRARY, TOOLS, at, check_sums, items_of, kernel_of
+from test_blocks_findings import FINDINGS, PAIRS
+from test_blocks_gains import BOUND, FILLED, WHOLE, finding_of
 from test_levelzero_capture import environment_of
 
 PROGRAM = PROGRAMS / "counted_levelzero"
@@ -172,6 +174,28 @@ def test_a_module_that_cannot_be_instrumented_runs_as_it_is(on, tmp_path):
     assert done.out.startswith(native.out)
     kernel = kernel_of(document, "vectors")
     assert (kernel["launches"], kernel["counted_launches"]) == (1, 0) and "printf" in kernel["not_counted"]
+
+
+def test_findings_are_raised_and_changed_in_spirv(on, tmp_path):
+    """Of each pair the one is named and its mended twin is not; what a machine can change takes the changed kernel."""
+    source = tmp_path / "pairs.cl"
+    source.write_text(PAIRS.read_text(encoding="utf-8") + FILLED, encoding="utf-8")
+    words, sizes = [], {finding: (name, n, 256, 64, 64) for finding, (name, n, _) in FINDINGS.items()}
+    sizes["unused-lanes"] = ("filled", 4, 256, 1, 64)
+    for name, n, items, group, mended_group in sizes.values():
+        words += [name, n, items, group, f"{name}_mended", n, items, mended_group]
+    done, document = on.blocks(spirv_of(source, tmp_path), "2", *words, options=["--sample", "--gains", "--rounds", "1"])
+    assert done.status == 0, done.errors.decode()
+    for finding, (name, *_) in sizes.items():
+        assert kernel_of(document, f"{name}_mended")["findings"] == [], finding
+        why = "is the program's to change" if finding in BOUND else WHOLE
+        one = finding_of(document, name, finding)
+        assert why in one["gain_why"] and one["high_ns"] == one["kernel_ns"] > 0, finding
+    assert finding_of(document, "divided", "integer-division")["differs"] is False
+    assert kernel_of(document, "filled")["work_items"] == 2 * 256
+    filled = finding_of(document, "filled", "unused-lanes")
+    width = kernel_of(document, "filled")["device"]["preferred_multiple"]
+    assert filled["share"] == pytest.approx(1 - 1 / width)
 
 
 def test_a_driver_that_is_no_driver_fails_as_without_tare(on, spirv):

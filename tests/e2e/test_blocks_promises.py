@@ -11,12 +11,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
 from test_blocks import TOOLS, Blocks  # noqa: E402
 from test_blocks_findings import PAIRS  # noqa: E402
-from test_blocks_gains import finding_of  # noqa: E402
+from test_blocks_gains import FILLED, finding_of  # noqa: E402
+import test_blocks_levelzero as levelzero  # noqa: E402
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
               pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
 
-ROUNDS = 12
+ROUNDS, TRIES = 12, 3
 MS, SHARE = 1e6, 0.25
 
 
@@ -28,52 +29,88 @@ class Pair:
     mended_words: tuple = ()
 
 
-# Kernels of a millisecond or two: on a busy machine one of a few rounds is then not interrupted.
+# Kernels of a millisecond or two at the most: on a busy machine one of a few rounds is then not interrupted.
 PROMISED = {
-    "double-constant": Pair("doubled", "doubled_mended", ("40", "16384", "64")),
+    "double-constant": Pair("doubled", "doubled_mended", ("40", "8192", "64")),
     "integer-division": Pair("divided", "divided_mended", ("7", "65536", "64")),
     "special-functions": Pair("transcendent", "transcendent_mended", ("4", "16384", "64")),
-    "unused-lanes": Pair("filled", "filled_mended", ("4", "16384", "1"), ("4", "16384", "64")),
+    "unused-lanes": Pair("filled", "filled_mended", ("4", "65536", "1"), ("4", "65536", "64")),
 }
-FILLED = """
-kernel void filled(global const float *in, global float *out, int n) { int i = get_global_id(0); out[i] = in[i & 1023] + n; }
-kernel void filled_mended(global const float *in, global float *out, int n)
-{ int i = get_global_id(0); out[i] = in[i & 1023] + n; }
-"""
+
+
 def two_least(blocks, kernel):
     rows = [row["sets"] for row in blocks["options"]["kernels"] if row["name"] == kernel]
     first, second = sorted(time for time in rows[0][0]["times_ns"] if time)[:2]
     return first, second - first
 
 
-@pytest.fixture(scope="module")
-def promised(tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
-    """All pairs in one program, measured in the same rounds: --options times the mended kernels, too."""
-    on = Blocks(tare_path, tmp_path_factory.mktemp("gains"), kernel_cache, "basic")
+def on_opencl(tare, folder, cache, words, options):
+    return Blocks(tare, folder, cache, "basic").blocks(PAIRS, "", *words, COUNTED_SOURCE=FILLED,
+                                                       options=[*options, "--options", "-DUNUSED"])
+
+
+def on_levelzero(tare, folder, cache, words, options):
+    if not levelzero.PROGRAM.exists():
+        pytest.skip("there is no Level Zero loader to link with")
+    source = folder / "pairs.cl"
+    source.write_text(PAIRS.read_text(encoding="utf-8") + FILLED, encoding="utf-8")
+    return levelzero.Blocks(tare, folder, cache).blocks(levelzero.spirv_of(source, folder), "immediate", *words,
+                                                        options=[*options, "--options", "-ze-opt-level=2"])
+
+
+class Measured:
+    """All pairs in one program, measured in the same rounds: --options times the mended kernels, too. Once more where
+    others had the machine."""
+
+    def __init__(self, measure):
+        self.measure, self.tries = measure, []
+
+    def __getitem__(self, index):
+        if index == len(self.tries):
+            done, document = self.measure()
+            assert done.status == 0, done.errors.decode()
+            self.tries.append((" ".join(done.out.decode().split()), document))
+        return self.tries[index]
+
+
+@pytest.fixture(scope="module", params=[on_opencl, on_levelzero])
+def promised(request, tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
     words = []
     for pair in PROMISED.values():
         words += [pair.kernel, *pair.words, pair.mended, *(pair.mended_words or pair.words)]
-    done, document = on.blocks(PAIRS, "", *words, COUNTED_SOURCE=FILLED,
-                               options=["--gains", "--options", "-DUNUSED", "--rounds", str(ROUNDS)])
-    assert done.status == 0, done.errors.decode()
-    return done, document
+    return Measured(lambda: request.param(tare_path, tmp_path_factory.mktemp("gains"), kernel_cache, words,
+                                          ["--gains", "--rounds", str(ROUNDS)]))
+
+
+def judge(finding, document):
+    """What is wrong with a promise, and whether the machine was too busy to tell."""
+    pair = PROMISED[finding]
+    one = finding_of(document, pair.kernel, finding)
+    assert one["gain_why"] is None and 0 <= one["low_ns"] <= one["best_ns"] <= one["high_ns"] <= one["kernel_ns"], one
+    before, spread = two_least(document, pair.kernel)
+    after, spread_after = two_least(document, pair.mended)
+    real, spread = before - after, spread + spread_after
+    print(f"{finding}: {one['low_ns'] / MS:.3f} {one['best_ns'] / MS:.3f} {one['high_ns'] / MS:.3f} promised, "
+          f"{real / MS:.3f} brought, of {before / MS:.3f}; the fastest differ by {spread / MS:.3f} ms")
+    wrong = []
+    if abs(one["best_ns"] - real) > SHARE * real:
+        wrong.append("the estimate is off")
+    if one["low_ns"] > real + spread or real > (1 + SHARE) * one["high_ns"]:
+        wrong.append("the ends do not hold it")
+    busy = spread > SHARE * abs(real) or abs(one["kernel_ns"] - before) > SHARE * before
+    return wrong, busy
 
 
 @pytest.mark.parametrize("finding", PROMISED)
 def test_mending_brings_what_was_promised(promised, finding):
-    done, document = promised
-    pair = PROMISED[finding]
-    one = finding_of(document, pair.kernel, finding)
-    assert one["gain_why"] is None and 0 <= one["low_ns"] <= one["best_ns"] <= one["high_ns"], one
-    before, spread = two_least(document, pair.kernel)
-    after, spread_after = two_least(document, pair.mended)
-    real, spread = before - after, spread + spread_after
-    assert one["high_ns"] <= one["kernel_ns"]
-    print(f"{finding}: {one['low_ns'] / MS:.3f} {one['best_ns'] / MS:.3f} {one['high_ns'] / MS:.3f} promised, "
-          f"{real / MS:.3f} brought, of {before / MS:.3f}; the fastest differ by {spread / MS:.3f} ms")
-    if spread > SHARE * abs(real):
-        pytest.skip(f"the machine is busy: the fastest runs differ by {spread / MS:.3f} of {real / MS:.3f} ms")
-    assert abs(one["kernel_ns"] - before) <= SHARE * before
-    assert abs(one["best_ns"] - real) <= SHARE * real
-    assert one["low_ns"] <= real + spread and real <= (1 + SHARE) * one["high_ns"]
-    assert "as measured with the change" in " ".join(done.out.decode().split())
+    busy = True
+    for index in range(TRIES):
+        text, document = promised[index]
+        wrong, unsure = judge(finding, document)
+        assert "as measured with the change" in text
+        if not wrong and not unsure:
+            return
+        busy &= unsure
+    if busy:
+        pytest.skip("the machine is busy: its fastest runs differ by more than a quarter of what is gained")
+    raise AssertionError(f"{finding}: {wrong}")

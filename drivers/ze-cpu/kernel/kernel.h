@@ -22,7 +22,7 @@ struct kernel_limits {
 	uint32_t spill_bytes;
 	uint64_t device_local_bytes;
 	uint32_t group_size, dimension_size[3];
-	uint32_t sub_group_size;
+	uint32_t sub_group_size, preferred_multiple;
 };
 
 struct _ze_kernel_handle_t {

@@ -31,7 +31,7 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 	struct kernel_limits *limits = &kernel->limits;
 	const struct cpu_opencl *opencl = kernel->program->opencl;
 	cl_kernel made = program_take_kernel(kernel->program, kernel->index);
-	size_t group_size = 0;
+	size_t group_size = 0, multiple = 0;
 	cl_ulong local = 0, private = 0, device_local = 0;
 
 	if (!made)
@@ -39,6 +39,9 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 	const cl_icd_dispatch *cl = opencl->cl;
 	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_WORK_GROUP_SIZE,
 	                             sizeof group_size, &group_size, NULL);
+	cl->clGetKernelWorkGroupInfo(made, opencl->device,
+	                             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
+	                             &multiple, NULL);
 	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local,
 	                             &local, NULL);
 	cl->clGetKernelWorkGroupInfo(made, opencl->device, CL_KERNEL_PRIVATE_MEM_SIZE,
@@ -50,6 +53,7 @@ ze_result_t kernel_read_limits(ze_kernel_handle_t kernel)
 		                          .private_bytes = private,
 		                          .group_size = UINT32_MAX,
 		                          .sub_group_size = 1,
+		                          .preferred_multiple = (uint32_t)multiple,
 		                          .dimension_size = { UINT32_MAX, UINT32_MAX, UINT32_MAX },
 		                          .device_local_bytes = device_local };
 	limits->spill_bytes = kernel_spill_bytes(kernel);
@@ -190,7 +194,8 @@ ze_result_t cpu_zeKernelGetProperties(ze_kernel_handle_t kernel, ze_kernel_prope
 	for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext)
 		if (next->stype == ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES)
 			((ze_kernel_preferred_group_size_properties_t *)next)->preferredMultiple =
-			    limits->sub_group_size;
+			    limits->preferred_multiple ? limits->preferred_multiple
+			                               : limits->sub_group_size;
 	return ZE_RESULT_SUCCESS;
 }
 

@@ -24,9 +24,9 @@ struct changing {
 	enum tare_blocks_change change;
 	struct tare_blocks_changed *changed;
 	struct rewriting out;
-	bool *marks;      // of each word: the instruction there takes part
 	uint32_t *others; // of each id: the float for a double; of each word: a divisor's constant
-	size_t *defined;  // of each id: the word of its instruction in a function, or 0
+	uint32_t column;
+	size_t *defined; // of each id: the word of its instruction in a function, or 0
 };
 
 static const struct spirv_words *words_of(const struct changing *changing)
@@ -63,15 +63,23 @@ static void mark(void *context, enum tare_blocks_advice advice, const struct tar
 {
 	struct changing *changing = context;
 
+	if (tare_blocks_change_of(advice) == changing->change)
+		changing->changed->asked[seen->at] = true;
+}
+
+static void place(void *context, size_t at, uint32_t file, uint32_t line)
+{
+	struct changing *changing = context;
 	const struct tare_blocks_build *build = changing->build;
-	const char *name = tare_blocks_file_name(&build->module, seen->file);
+	const char *name = tare_blocks_file_name(&build->module, file);
 	size_t length = strlen(name), own = strlen(build->source);
 
-	if (tare_blocks_change_of(advice) != changing->change)
-		return;
-	changing->marks[seen->at] = true;
-	if (length >= own && strcmp(name + length - own, build->source) == 0)
-		changing->changed->lines[seen->at] = seen->line;
+	if (spirv_op(words_of(changing), at) == SPIRV_LINE)
+		changing->column = word(changing, at, 3);
+	if (line && length >= own && strcmp(name + length - own, build->source) == 0) {
+		changing->changed->lines[at] = line;
+		changing->changed->columns[at] = changing->column;
+	}
 }
 
 // In all blocks, whether they ran or not: what is changed may be compiled in another way than what
@@ -85,8 +93,10 @@ static int mark_all(struct changing *changing)
 		                                               sizeof *all.executions) };
 	int status = all.executions ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; status == 0 && i < module->block_count; i++)
+	for (uint32_t i = 0; status == 0 && i < module->block_count; i++) {
 		all.executions[i] = 1;
+		tare_blocks_each(module, i, place, changing);
+	}
 	status = status ?: tare_blocks_see_arithmetic(&all, &seeing);
 	free(all.executions);
 	return status;
@@ -196,7 +206,7 @@ static void change_doubles(struct changing *changing, size_t at)
 	bool converts =
 	    op == F_CONVERT && result < module->words.bound && operand < module->words.bound;
 
-	if (converts && changing->marks[at] && changing->others[operand] &&
+	if (converts && changing->changed->asked[at] && changing->others[operand] &&
 	    single_of(changing, module->types[operand]) == type) {
 		EMIT(&changing->out, COPY_OBJECT, type, result, changing->others[operand]);
 		changing->changed->done[at] = true;
@@ -206,7 +216,7 @@ static void change_doubles(struct changing *changing, size_t at)
 	if (converts && single_of(changing, type) &&
 	    single_of(changing, type) == module->types[operand])
 		changing->others[result] = operand;
-	else if (!converts && changing->marks[at])
+	else if (!converts && changing->changed->asked[at])
 		put_single(changing, at);
 }
 
@@ -264,7 +274,7 @@ static void put_divisors(struct changing *changing)
 		struct tare_blocks_divisor divisor;
 		if (spirv_op(words, at) == SPIRV_FUNCTION)
 			function = word(changing, at, 2);
-		if (!changing->marks[at] ||
+		if (!changing->changed->asked[at] ||
 		    !tare_blocks_divisor_of(changing->build, changing->profile, changing->defined,
 		                            at, function, &divisor))
 			continue;
@@ -321,9 +331,9 @@ static void change_instruction(struct changing *changing, size_t at)
 {
 	if (changing->change == TARE_BLOCKS_IN_SINGLE)
 		change_doubles(changing, at);
-	else if (changing->change == TARE_BLOCKS_IN_NATIVE && changing->marks[at])
+	else if (changing->change == TARE_BLOCKS_IN_NATIVE && changing->changed->asked[at])
 		put_with(changing, at, NUMBER, native_of(word(changing, at, NUMBER)));
-	else if (changing->change == TARE_BLOCKS_BY_CONSTANTS && changing->marks[at])
+	else if (changing->change == TARE_BLOCKS_BY_CONSTANTS && changing->changed->asked[at])
 		put_with(changing, at, DIVISOR, changing->others[at]);
 	else
 		rewrite_copy(&changing->out, at);
@@ -364,16 +374,17 @@ int tare_blocks_change(const struct tare_blocks_build *build,
 		                     .change = change,
 		                     .changed = changed,
 		                     .out = { .module = &build->module, .bound = words->bound },
-		                     .marks = calloc(most, sizeof *changing.marks),
 		                     .others = calloc(most, sizeof *changing.others),
 		                     .defined = calloc(most, sizeof *changing.defined) };
 
 	*changed =
-	    (struct tare_blocks_changed){ .done = calloc(most, sizeof *changed->done),
+	    (struct tare_blocks_changed){ .asked = calloc(most, sizeof *changed->asked),
+		                          .done = calloc(most, sizeof *changed->done),
 		                          .lines = calloc(most, sizeof *changed->lines),
+		                          .columns = calloc(most, sizeof *changed->columns),
 		                          .divisors = calloc(most, sizeof *changed->divisors) };
-	int status = changing.marks && changing.others && changing.defined && changed->done &&
-	                     changed->lines && changed->divisors
+	int status = changing.others && changing.defined && changed->asked && changed->done &&
+	                     changed->lines && changed->columns && changed->divisors
 	                 ? mark_all(&changing)
 	                 : -ENOMEM;
 	if (status == 0) {
@@ -381,8 +392,9 @@ int tare_blocks_change(const struct tare_blocks_build *build,
 		if (change == TARE_BLOCKS_REGROUPED)
 			regroup(&changing);
 		write_out(&changing);
+		if (change == TARE_BLOCKS_IN_SINGLE)
+			status = tare_blocks_keep_doubles(&build->module, changed->done);
 	}
-	free(changing.marks);
 	free(changing.others);
 	free(changing.defined);
 	changed->words = changing.out.words;
@@ -393,8 +405,10 @@ int tare_blocks_change(const struct tare_blocks_build *build,
 void tare_blocks_changed_free(struct tare_blocks_changed *changed)
 {
 	free(changed->words);
+	free(changed->asked);
 	free(changed->done);
 	free(changed->lines);
+	free(changed->columns);
 	free(changed->divisors);
 	*changed = (struct tare_blocks_changed){ .words = NULL };
 }

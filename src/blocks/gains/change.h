@@ -21,10 +21,11 @@ struct tare_blocks_changed {
 	size_t count;
 	struct blocks_fixed fixed[BLOCKS_FIXED]; // for which it holds (shared.h)
 	uint32_t fixed_count;
-	// of each word of the module, malloc: the instruction there is changed; its line in the
-	// build's own source, or 0; which of the fixed arguments it divides by, from 1 on
-	bool *done;
-	uint32_t *lines;
+	// of each word of the module, malloc: the instruction there takes part in the finding; it
+	// is changed; its line and column in the build's own source, or 0; which of the fixed
+	// arguments it divides by, from 1 on
+	bool *asked, *done;
+	uint32_t *lines, *columns;
 	uint8_t *divisors;
 };
 
@@ -40,10 +41,16 @@ double tare_blocks_change_reach(const struct tare_blocks_changed *changed,
                                 const struct tare_blocks_kernel *kernel,
                                 enum tare_blocks_advice advice);
 
-// The same in OpenCL C, for a driver that compiles it itself: its text and options with the change,
-// in *text and *options, malloc. Where a divisor cannot be found in the text changed->done tells. 0
-// or -ENOMEM.
+// Where OpenCL C is compiled once more, to see what a change makes of it.
+struct tare_blocks_retry {
+	const char *from;   // folder of the builds
+	const char *folder; // where the compiler's files go
+};
+// The same in OpenCL C, for a driver that compiles it itself: its text with the change, in *text,
+// malloc. Only what is surely the place of the instruction is edited: changed->done then tells what
+// was. 0 or -ENOMEM.
 int tare_blocks_change_source(const struct tare_blocks_build *build, enum tare_blocks_change change,
+                              const struct tare_blocks_retry *retry,
                               struct tare_blocks_changed *changed, char **text);
 
 // The special functions with a native form, as OpenCL C names them, by their number in OpenCL.std.
@@ -54,6 +61,32 @@ struct tare_blocks_native {
 extern const struct tare_blocks_native tare_blocks_natives[];
 
 // ---- between the files of this folder
+
+// The words of an instruction that are ids, from *first on, up to the one that is returned.
+uint32_t tare_blocks_ids_of(const struct spirv_words *words, size_t at, uint32_t *first);
+// Whether an instruction of a module gives doubles.
+bool tare_blocks_is_double(const struct tare_blocks_module *module, size_t at);
+// Takes back what is done to arithmetic in doubles that is needed as it is all the same. 0 or
+// -ENOMEM.
+int tare_blocks_keep_doubles(const struct tare_blocks_module *module, bool *done);
+
+// An edit of a text: bytes that are replaced.
+struct tare_blocks_edit {
+	size_t at, bytes;
+	char put[128];
+};
+struct tare_blocks_edits {
+	struct tare_blocks_edit *at;
+	size_t count;
+};
+// Adds one, if it is not there. 0 or -ENOMEM.
+int tare_blocks_edits_add(struct tare_blocks_edits *edits, const struct tare_blocks_edit *edit);
+// The text with all of them, which do not overlap; malloc, NULL: no memory.
+char *tare_blocks_edits_make(struct tare_blocks_edits *edits, const char *text);
+// Constants of whole lines become floats (floats.c): *text, malloc. 0 or -ENOMEM.
+int tare_blocks_change_floats(const struct tare_blocks_build *build,
+                              const struct tare_blocks_retry *retry,
+                              struct tare_blocks_changed *changed, char **text);
 
 // The value of a divisor that is a kernel's argument, or one widened, by what the program's
 // launches gave it: that of the division at word `at` in the function `function`.

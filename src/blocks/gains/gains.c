@@ -18,6 +18,20 @@ static const char *const by_hand[TARE_BLOCKS_ADVICE] = {
 	    "how the work is divided between barriers is the program's to change",
 };
 
+// Why a change reaches nothing of a finding.
+static const char *const not_reached[TARE_BLOCKS_CHANGES] = {
+	[TARE_BLOCKS_IN_SINGLE] = "tare cannot make the change: its constants are not found on its "
+	                          "lines, or other doubles hang on them",
+	[TARE_BLOCKS_BY_CONSTANTS] = "what it divides by is no argument that is the same in each "
+	                             "launch, or not surely one in the kernel's text",
+	[TARE_BLOCKS_IN_NATIVE] =
+	    "tare cannot make the change: the functions are called by a macro, "
+	    "or have no native form",
+	[TARE_BLOCKS_REGROUPED] =
+	    "it sees how its work-items are grouped, so that other groups may "
+	    "compute something else",
+};
+
 static bool say(struct tare_blocks_gain *gain, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -88,6 +102,35 @@ static bool bound(const struct tare_blocks_gains *gains, const struct tare_block
 	return true;
 }
 
+// Why launches did not take the changed kernel.
+static bool say_not_taken(const struct tare_blocks_gains *gains, uint32_t set,
+                          const struct tare_blocks_kernel *kernel, enum blocks_why why,
+                          struct tare_blocks_gain *gain)
+{
+	const struct tare_blocks_unwritten *unwritten = &gains->unwritten[set];
+
+	if (why == BLOCKS_NO_MODULE && unwritten->why.code && kernel->build &&
+	    kernel->build->hash == unwritten->hash)
+		return say(gain, "the changed kernel could not be written: %.200s",
+		           unwritten->why.message);
+	return say(gain, "%s",
+	           why == BLOCKS_OTHER_VALUE
+	               ? "it divides by an argument that differs between launches"
+	           : why == BLOCKS_NO_GROUPS
+	               ? "no size of work-groups that divides its launches fills the width"
+	               : "the driver did not take the changed kernel for each launch");
+}
+
+static enum tare_blocks_result worse(enum tare_blocks_result a, enum tare_blocks_result b)
+{
+	static const int badness[] = { [TARE_BLOCKS_RESULT_SAME] = 1,
+		                       [TARE_BLOCKS_RESULT_DIFFERS] = 3,
+		                       [TARE_BLOCKS_RESULT_VARIES] = 2,
+		                       [TARE_BLOCKS_RESULT_UNKNOWN] = 0 };
+
+	return badness[a] > badness[b] ? a : b;
+}
+
 // Whether all launches of a set took its kernel.
 static bool took(const struct tare_blocks_gains *gains, uint32_t set,
                  const struct tare_blocks_kernel *kernel, struct tare_blocks_gain *gain)
@@ -99,15 +142,10 @@ static bool took(const struct tare_blocks_gains *gains, uint32_t set,
 
 	if (tried->why.code)
 		return say(gain, "%.200s", tried->why.message);
-	if (!taken || !cell || taken->counted < taken->launches) {
-		enum blocks_why why = taken ? taken->why : BLOCKS_NO_MODULE;
-		return say(gain, "%s",
-		           why == BLOCKS_OTHER_VALUE
-		               ? "it divides by an argument that differs between launches"
-		           : why == BLOCKS_NO_GROUPS
-		               ? "no size of work-groups that divides its launches fills the width"
-		               : "the driver did not take the changed kernel for each launch");
-	}
+	gain->results = worse(worse(tried->read, tried->output), tried->end);
+	if (!taken || !cell || taken->counted < taken->launches)
+		return say_not_taken(gains, set, kernel, taken ? taken->why : BLOCKS_NO_MODULE,
+		                     gain);
 	if (cell->varies || cell->launches != own->launches)
 		return say(gain, "with the change it is launched more or less often");
 	return true;
@@ -131,14 +169,7 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 		return;
 	}
 	if (!set || reach <= 0) {
-		say(gain, "%s",
-		    change == TARE_BLOCKS_BY_CONSTANTS ? "what it divides by is no argument that "
-		                                         "is the same in each launch, or the "
-		                                         "division is not in the kernel's own text"
-		    : change == TARE_BLOCKS_REGROUPED
-		        ? "it sees how its work-items are grouped, so that other groups may "
-		          "compute something else"
-		        : "tare cannot make the change in what the compiler makes of it");
+		say(gain, "%s", not_reached[change]);
 		return;
 	}
 	if (!took(gains, set, kernel, gain))
@@ -152,9 +183,6 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 		return;
 	}
 	gain->measured = true;
-	gain->differs = gains->trials.sets[set].read == TARE_BLOCKS_RESULT_DIFFERS ||
-	                gains->trials.sets[set].output == TARE_BLOCKS_RESULT_DIFFERS ||
-	                gains->trials.sets[set].end == TARE_BLOCKS_RESULT_DIFFERS;
 	// Told from none is what all rounds agree on.
 	if (ratio.high < 1)
 		gain->low_ns = saved(own, before, tare_blocks_cell_ns(changed, rounds));
@@ -174,11 +202,11 @@ bool tare_blocks_gain_of(const struct tare_blocks_gains *gains,
 {
 	enum tare_blocks_change change = tare_blocks_change_of(advice);
 
-	*gain = (struct tare_blocks_gain){ .kernel_ns = 0 };
+	*gain = (struct tare_blocks_gain){ .results = TARE_BLOCKS_RESULT_UNKNOWN };
 	if (!gains->asked)
 		return false;
 	if (gains->why.code)
-		say(gain, "%.280s", gains->why.message);
+		say(gain, "its runs failed: %.280s", gains->why.message);
 	else if (!gains->trials.rounds)
 		say(gain, "the runs for it were ended by a signal");
 	else if (!bound(gains, kernel, gain))

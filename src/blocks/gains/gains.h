@@ -8,7 +8,12 @@
 
 struct tare_blocks_gains {
 	bool asked;
-	struct tare_error why;              // nothing was run
+	struct tare_error why; // its runs failed
+	// of each set: the first build whose changed module could not be written, and why
+	struct tare_blocks_unwritten {
+		uint64_t hash;
+		struct tare_error why;
+	} unwritten[TARE_BLOCKS_CHANGES];
 	struct tare_blocks_trials trials;   // the program's own kernels, and changed ones
 	uint32_t sets[TARE_BLOCKS_CHANGES]; // set of each change; 0: none was needed
 	const struct tare_blocks_profile *profile;
@@ -22,12 +27,15 @@ struct tare_blocks_gain {
 	bool measured;   // of the changed kernel; else the most is the kernel's time
 	bool best_known; // best_ns
 	bool told;       // from none: all rounds agree on it
-	bool differs;    // what the program reads back or prints, with the change
-	char why[300];   // clause: why no more is known; "": all is
+	// whether what the program reads back or prints, or how it ends, differs with the change;
+	// UNKNOWN where no changed kernel was launched
+	enum tare_blocks_result results;
+	char why[300]; // clause: why no more is known; "": all is
 };
 
-// Runs the program for its findings. 0 or a negative errno with a sentence. To free in either case;
-// trying->own is what was counted, and outlives the gains.
+// Runs the program for its findings. What fails is in gains->why: what was counted is reported all
+// the same. 0 or -ENOMEM with a sentence. To free in either case; trying->own is what was counted,
+// and outlives the gains.
 int tare_blocks_gains_measure(const struct tare_blocks_trying *trying,
                               const struct tare_blocks_builds *builds,
                               struct tare_blocks_gains *gains, struct tare_error *error);

@@ -61,8 +61,7 @@ static bool is_local_parameter(const struct tare_blocks_module *module, size_t a
 	return pointer && words->words[pointer + 2] == SPIRV_WORKGROUP;
 }
 
-// The words of an instruction that are ids, from *first on, up to the one that is returned.
-static uint32_t ids_of(const struct spirv_words *words, size_t at, uint32_t *first)
+uint32_t tare_blocks_ids_of(const struct spirv_words *words, size_t at, uint32_t *first)
 {
 	uint32_t op = spirv_op(words, at), length = spirv_length(words, at), end = length;
 
@@ -83,7 +82,7 @@ static uint32_t ids_of(const struct spirv_words *words, size_t at, uint32_t *fir
 static bool is_grouped(const struct tare_blocks_module *module, size_t at)
 {
 	const struct spirv_words *words = &module->words;
-	uint32_t op = spirv_op(words, at), first, end = ids_of(words, at, &first);
+	uint32_t op = spirv_op(words, at), first, end = tare_blocks_ids_of(words, at, &first);
 
 	// What is called is not looked into.
 	if (op == CONTROL_BARRIER || op == SPIRV_CALL ||

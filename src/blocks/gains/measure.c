@@ -71,28 +71,37 @@ static int note_reach(struct measuring *measuring, const struct tare_blocks_buil
 }
 
 // Writes a changed module of a build. One that cannot be written leaves the program's own, which
-// its launches tell.
+// is kept to be told.
 static int write_changed(struct measuring *measuring, const struct tare_blocks_build *build,
                          enum tare_blocks_change change, const char *folder)
 {
+	struct tare_blocks_unwritten *unwritten =
+	    &measuring->gains->unwritten[measuring->gains->sets[change]];
 	struct tare_blocks_changed changed;
 	struct blocks_module head = { .rows = 0 };
 	struct tare_error why = { 0 };
+	int written = 0;
 	char *text = NULL;
 	bool source = build->language == BLOCKS_OPENCL_C;
 	int status = tare_blocks_change(build, measuring->how->own, change, &changed);
 
 	if (status == 0 && source)
-		status = tare_blocks_change_source(build, change, &changed, &text);
+		status = tare_blocks_change_source(
+		    build, change,
+		    &(const struct tare_blocks_retry){ measuring->how->place->folder, folder },
+		    &changed, &text);
 	status = status ?: note_reach(measuring, build, change, &changed);
 	head.fixed_count = changed.fixed_count;
 	for (uint32_t i = 0; i < changed.fixed_count; i++)
 		head.fixed[i] = changed.fixed[i];
 	if (status == 0 && source)
-		tare_blocks_source_write(folder, build, &head, text, build->all_options, &why);
+		written =
+		    tare_blocks_source_write(folder, build, &head, text, build->all_options, &why);
 	else if (status == 0)
-		tare_blocks_module_write(folder, build, &head, changed.words,
-		                         changed.count * sizeof *changed.words, &why);
+		written = tare_blocks_module_write(folder, build, &head, changed.words,
+		                                   changed.count * sizeof *changed.words, &why);
+	if (written < 0 && !unwritten->why.code)
+		*unwritten = (struct tare_blocks_unwritten){ build->hash, why };
 	tare_blocks_changed_free(&changed);
 	free(text);
 	return status;
@@ -135,7 +144,8 @@ int tare_blocks_gains_measure(const struct tare_blocks_trying *how,
 	trying.prepare = prepare;
 	trying.tell = tell;
 	trying.context = &measuring;
-	return tare_blocks_try(&trying, NULL, sets, &gains->trials, error);
+	tare_blocks_try(&trying, NULL, sets, &gains->trials, &gains->why);
+	return 0;
 }
 
 void tare_blocks_gains_free(struct tare_blocks_gains *gains)

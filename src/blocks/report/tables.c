@@ -200,6 +200,14 @@ static const char *const finding_ids[] = { "divergent-branch",  "uncoalesced-acc
 _Static_assert(sizeof finding_ids / sizeof *finding_ids == TARE_BLOCKS_SPILLS + 1, "an id each");
 static const char *const model_findings[] = { "spills", NULL };
 
+static struct tare_cell_value differs_of(const struct tare_blocks_gain *gain)
+{
+	if (!gain || (gain->results != TARE_BLOCKS_RESULT_SAME &&
+	              gain->results != TARE_BLOCKS_RESULT_DIFFERS))
+		return tare_absent(TARE_NOT_MEASURED);
+	return tare_truth(gain->results == TARE_BLOCKS_RESULT_DIFFERS);
+}
+
 #define SOURCE struct tare_blocks_row
 #define SOURCE_NAME kernel
 #define GAIN(known, figure)                                                                        \

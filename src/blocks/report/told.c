@@ -113,13 +113,21 @@ static void write_gain(const struct tare_blocks_gain *gain, FILE *file)
 		        best, all, gain->low_ns > 0 ? low : "0", high,
 		        gain->told ? "" : "; that is not told from none");
 	else if (gain->measured)
-		fprintf(file, "It brings %s or more of the kernel's %s of device time: %s.", low,
-		        all, gain->why);
+		fprintf(file,
+		        "It brings %s or more of the kernel's %s of device time. More is not "
+		        "known, because %s.",
+		        low, all, gain->why);
 	else
-		fprintf(file, "It brings at most %s, the kernel's device time: %s.", all,
-		        gain->why);
-	if (gain->differs)
+		fprintf(file,
+		        "It brings at most %s, all of the kernel's device time. How much of it "
+		        "is not known, because %s.",
+		        all, gain->why);
+	if (gain->results == TARE_BLOCKS_RESULT_DIFFERS)
 		fputs(" The program's results differ with it.", file);
+	else if (gain->results == TARE_BLOCKS_RESULT_VARIES)
+		fputs(" Whether the program's results differ with it is not known: they differ "
+		      "from run to run without it.",
+		      file);
 	fputc('\n', file);
 }
 

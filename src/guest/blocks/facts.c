@@ -6,7 +6,7 @@
 #define CL_KERNEL_SPILL_MEM_SIZE_INTEL 0x4109
 #endif
 // Only its compiler tells spills; another's might take the number for something else.
-enum { VENDOR_INTEL = 0x8086, MOST_DEVICES = 32, ENOUGH_ITEMS = 64 };
+enum { VENDOR_INTEL = 0x8086, MOST_DEVICES = 32 };
 
 static cl_device_id device_of(cl_kernel kernel)
 {
@@ -72,37 +72,20 @@ void blocks_sub_group(cl_kernel kernel, cl_uint dimensions, const size_t *locals
 		row->sub_group = 0; // it is not asked again
 }
 
-// The width that the driver tells of the kernel; 0: none.
-static uint64_t width_of(const struct blocks_kernel *row)
-{
-	bool asked = row->sub_group != BLOCKS_NOT_TOLD && row->sub_group != 0;
-	uint64_t width = asked ? row->sub_group : row->multiple;
-
-	return row->facts && width != BLOCKS_NOT_TOLD ? width : 0;
-}
-
 bool blocks_regroup(cl_kernel kernel, cl_uint dimensions, const size_t *sizes, const size_t *locals,
                     const struct blocks_kernel *row, size_t chosen[3])
 {
-	uint64_t width = width_of(row), others = 1, most;
+	uint64_t width = blocks_width(row), others = 1;
 
 	if (width == 0 || sizes == NULL || locals == NULL || dimensions == 0 || dimensions > 3)
 		return false;
-	most = ask(kernel, device_of(kernel), CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t));
 	for (cl_uint i = 0; i < dimensions; i++) {
 		chosen[i] = locals[i];
 		others *= i > 0 ? locals[i] : 1;
 	}
-	chosen[0] = 0;
-	if (others == 0)
-		return false;
-	for (uint64_t each = 1; each <= sizes[0] && each * others <= most; each++) {
-		if (sizes[0] % each != 0 || each * others % width != 0)
-			continue;
-		chosen[0] = (size_t)each;
-		if (each * others >= ENOUGH_ITEMS)
-			break;
-	}
+	chosen[0] = (size_t)blocks_filling(
+	    width, sizes[0], others,
+	    ask(kernel, device_of(kernel), CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t)));
 	return chosen[0] != 0;
 }
 
@@ -110,9 +93,8 @@ void blocks_lanes(cl_uint dimensions, const size_t *sizes, const size_t *locals,
                   struct blocks_kernel *row)
 {
 	uint64_t groups = 1, in_group = 1, items = 1;
-	uint64_t width = width_of(row);
 
-	if (sizes == NULL || locals == NULL || width == 0)
+	if (sizes == NULL || locals == NULL)
 		return;
 	for (cl_uint i = 0; i < dimensions; i++) {
 		if (locals[i] == 0)
@@ -121,7 +103,5 @@ void blocks_lanes(cl_uint dimensions, const size_t *sizes, const size_t *locals,
 		in_group *= locals[i];
 		items *= sizes[i];
 	}
-	__atomic_fetch_add(&row->lanes_used, items, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&row->lanes_offered, groups * ((in_group + width - 1) / width * width),
-	                   __ATOMIC_RELAXED);
+	blocks_add_lanes(row, items, groups, in_group);
 }

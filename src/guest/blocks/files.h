@@ -47,3 +47,13 @@ extern struct blocks_kernel blocks_no_row;
 // Counts a launch of a row; NULL: of a kernel that is not known. `counted`: of its twin, with so
 // many work-items.
 void blocks_count_launch(struct blocks_kernel *row, bool counted, uint64_t work_items);
+
+// The width that the driver tells of the row's kernel; 0: none (groups.c).
+uint64_t blocks_width(const struct blocks_kernel *row);
+// Adds a launch to the row's lanes, where the width is known.
+void blocks_add_lanes(struct blocks_kernel *row, uint64_t items, uint64_t groups,
+                      uint64_t in_group);
+// How many of a launch's `items` in the first dimension a work-group should have, so that it fills
+// the width, with `others` in the other dimensions: 64 work-items or more where that divides the
+// launch, and at most `most`. 0: there is no such number.
+uint64_t blocks_filling(uint64_t width, uint64_t items, uint64_t others, uint64_t most);

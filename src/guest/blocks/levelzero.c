@@ -149,18 +149,41 @@ static void *memory_of(struct blocks_kernel *row, enum blocks_why *why)
 	return memory;
 }
 
-static uint32_t arguments_of(ze_kernel_handle_t kernel, uint64_t *group_items)
+// False: the driver does not say. `more`: what else it is asked; NULL: nothing.
+static bool properties_of(ze_kernel_handle_t kernel, ze_kernel_properties_t *properties, void *more)
 {
-	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
+	*properties =
+	    (ze_kernel_properties_t){ .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, .pNext = more };
+	return blocks_ze_next.kernel_properties != NULL &&
+	       blocks_ze_next.kernel_properties(kernel, properties) == ZE_RESULT_SUCCESS;
+}
 
-	*group_items = 1;
-	if (blocks_ze_next.kernel_properties == NULL ||
-	    blocks_ze_next.kernel_properties(kernel, &properties) != ZE_RESULT_SUCCESS)
-		return UINT32_MAX;
-	if (properties.requiredGroupSizeX != 0)
-		*group_items = (uint64_t)properties.requiredGroupSizeX *
-		               properties.requiredGroupSizeY * properties.requiredGroupSizeZ;
-	return properties.numKernelArgs;
+static uint32_t arguments_of(ze_kernel_handle_t kernel)
+{
+	ze_kernel_properties_t properties;
+
+	return properties_of(kernel, &properties, NULL) ? properties.numKernelArgs : UINT32_MAX;
+}
+
+// What the driver says of the program's kernel.
+static void note_facts(struct blocks_ze_kernel *kernel, const ze_kernel_properties_t *properties,
+                       uint32_t multiple)
+{
+	const uint32_t required[3] = { properties->requiredGroupSizeX,
+		                       properties->requiredGroupSizeY,
+		                       properties->requiredGroupSizeZ };
+	struct blocks_kernel *row = kernel->row;
+
+	for (int i = 0; i < 3 && required[0] != 0; i++)
+		kernel->group[i] = required[i];
+	if (row == NULL || row->facts)
+		return;
+	// Sub-groups of one work-item are none.
+	row->sub_group =
+	    properties->maxSubgroupSize > 1 ? properties->maxSubgroupSize : BLOCKS_NOT_TOLD;
+	row->multiple = multiple != 0 ? multiple : BLOCKS_NOT_TOLD;
+	row->private_bytes = row->spill_bytes = BLOCKS_NOT_TOLD;
+	row->facts = 1;
 }
 
 // The twin of a kernel, its counters set; NULL: row->why says why.
@@ -170,7 +193,6 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 	struct blocks_kernel *row = kernel->row;
 	ze_kernel_handle_t twin = NULL;
 	enum blocks_why why = BLOCKS_NO_ROOM;
-	uint64_t items;
 
 	row->why = BLOCKS_KERNEL_FAILED;
 	row->code = (int32_t)blocks_ze_next.kernel_create(module->twin, desc, &twin);
@@ -182,10 +204,11 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 	void *memory = NULL;
 	uint32_t added = stage == BLOCKS_COUNT;
 	kernel->module = blocks_module_of(row->hash);
-	if (arguments == UINT32_MAX || arguments_of(twin, &items) != arguments + added) {
+	if (arguments == UINT32_MAX || arguments_of(twin) != arguments + added) {
 		row->code = (int32_t)ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
 	} else if (!added) {
 		row->why = BLOCKS_COVERED;
+		kernel->regroups = blocks_regroups(kernel->module, row);
 		return twin;
 	} else if ((memory = memory_of(row, &why)) == NULL) {
 		row->why = why;
@@ -218,13 +241,22 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 	if (kernel == NULL || module == NULL)
 		return;
 	*kernel = (struct blocks_ze_kernel){ .row = blocks_row(desc->pKernelName, module->hash,
-		                                               BLOCKS_LEVEL_ZERO) };
-	uint32_t arguments = arguments_of(handle, &kernel->group_items);
+		                                               BLOCKS_LEVEL_ZERO),
+		                             .group = { 1, 1, 1 } };
+	// Of CPU devices alone: Intel's GPU driver may never come back from what it does not know.
+	ze_kernel_preferred_group_size_properties_t preferred = {
+		.stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES
+	};
+	ze_kernel_properties_t properties;
+	bool told = properties_of(handle, &properties, module->hash != 0 ? &preferred : NULL);
+	if (told)
+		note_facts(kernel, &properties, preferred.preferredMultiple);
 	if (kernel->row != NULL && module->twin == NULL) {
 		kernel->row->why = module->why;
 		kernel->row->code = (int32_t)module->code;
 	} else if (kernel->row != NULL) {
-		kernel->twin = make_twin(module, desc, arguments, kernel);
+		kernel->twin =
+		    make_twin(module, desc, told ? properties.numKernelArgs : UINT32_MAX, kernel);
 	}
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 }
@@ -300,8 +332,11 @@ static ze_result_t ZE_APICALL set_group_size(ze_kernel_handle_t kernel, uint32_t
                                              uint32_t z)
 {
 	SET(kernel, set_group_size, x, y, z);
-	if (known != NULL)
-		known->group_items = (uint64_t)x * y * z;
+	if (known != NULL) {
+		known->group[0] = x;
+		known->group[1] = y;
+		known->group[2] = z;
+	}
 	return result;
 }
 

@@ -53,7 +53,8 @@ struct blocks_ze_kernel {
 	ze_kernel_handle_t twin;            // NULL: none, launches are the kernel's own
 	void *counters;                     // of the twin, mapped
 	const struct blocks_module *module; // that the twin is from
-	uint64_t group_items;               // work-items of a group
+	uint32_t group[3];                  // work-items of a group
+	bool regroups;                      // the changed kernel's groups take another size
 	uint32_t misfits; // arguments for which the changed module was not made, a bit each
 	struct blocks_ze_kernel *following; // among those to be used again
 };

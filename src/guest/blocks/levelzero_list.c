@@ -10,7 +10,7 @@ struct launch {
 	struct launch *following;
 	struct blocks_kernel *row; // NULL: of a kernel that is not known
 	bool counted;
-	uint64_t work_items;
+	uint64_t groups, in_group;
 };
 
 static struct guest_map *immediates; // lists that run at once
@@ -31,11 +31,20 @@ static struct blocks_kernel *row_of(const struct blocks_ze_kernel *kernel)
 	return kernel == NULL ? NULL : kernel->row != NULL ? kernel->row : &blocks_no_row;
 }
 
-static void note(ze_command_list_handle_t list, struct blocks_kernel *row, bool counted,
-                 uint64_t work_items)
+static void count_one(const struct launch *launch)
+{
+	uint64_t items = launch->groups * launch->in_group;
+
+	blocks_count_launch(launch->row, launch->counted, items);
+	if (launch->counted)
+		blocks_add_lanes(launch->row, items, launch->groups, launch->in_group);
+}
+
+// A launch that is not counted has no groups.
+static void note(ze_command_list_handle_t list, const struct launch *made)
 {
 	if (guest_map_find(immediates, list, 0) != 0) {
-		blocks_count_launch(row, counted, work_items);
+		count_one(made);
 		return;
 	}
 	guest_acquire(&lock);
@@ -49,11 +58,8 @@ static void note(ze_command_list_handle_t list, struct blocks_kernel *row, bool 
 		blocks_count_launch(NULL, false, 0);
 		return;
 	}
-	*launch = (struct launch){ .following =
-		                       (struct launch *)(uintptr_t)guest_map_find(lists, list, 0),
-		                   .row = row,
-		                   .counted = counted,
-		                   .work_items = work_items };
+	*launch = *made;
+	launch->following = (struct launch *)(uintptr_t)guest_map_find(lists, list, 0);
 	guest_map_put(lists, list, (uintptr_t)launch);
 }
 
@@ -112,8 +118,43 @@ static ze_result_t ZE_APICALL execute(ze_command_queue_handle_t queue, uint32_t 
 		for (const struct launch *at =
 		         (const struct launch *)(uintptr_t)guest_map_find(lists, of[i], 0);
 		     at != NULL; at = at->following)
-			blocks_count_launch(at->row, at->counted, at->work_items);
+			count_one(at);
 	return result;
+}
+
+static uint64_t groups_of(const ze_group_count_t *groups)
+{
+	return (uint64_t)groups->groupCountX * groups->groupCountY * groups->groupCountZ;
+}
+
+// Gives the twin groups that fill the device's width, and as many of them as make up the launch.
+// False: there is no such size.
+static bool regroup(const struct blocks_ze_kernel *known, ze_group_count_t *groups)
+{
+	uint64_t items = (uint64_t)known->group[0] * groups->groupCountX;
+	uint64_t chosen = blocks_filling(blocks_width(known->row), items,
+	                                 (uint64_t)known->group[1] * known->group[2], UINT32_MAX);
+
+	if (chosen == 0 || items / chosen > UINT32_MAX ||
+	    blocks_ze_next.set_group_size(known->twin, (uint32_t)chosen, known->group[1],
+	                                  known->group[2]) != ZE_RESULT_SUCCESS)
+		return false;
+	groups->groupCountX = (uint32_t)(items / chosen);
+	return true;
+}
+
+// The twin's groups, if it is to be launched; else row->why says why not.
+static bool takes_twin(const struct blocks_ze_kernel *known, ze_group_count_t *groups)
+{
+	if (known == NULL || known->twin == NULL)
+		return false;
+	if (known->misfits != 0)
+		known->row->why = BLOCKS_OTHER_VALUE;
+	else if (!known->regroups || regroup(known, groups))
+		return true;
+	else
+		known->row->why = BLOCKS_NO_GROUPS;
+	return false;
 }
 
 // Launches the twin, or else the kernel.
@@ -123,18 +164,21 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
                               uint32_t count, ze_event_handle_t *waits)
 {
 	struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
-	bool twin = known != NULL && known->twin != NULL;
-	bool has = twin && known->misfits == 0;
+	ze_group_count_t chosen = groups != NULL ? *groups : (ze_group_count_t){ 0, 0, 0 };
+	bool has = groups != NULL && takes_twin(known, &chosen);
 	ze_result_t code = ZE_RESULT_SUCCESS;
 
 	if (has) {
-		uint64_t items = known->group_items * groups->groupCountX * groups->groupCountY *
-		                 groups->groupCountZ;
+		uint64_t in_group = (uint64_t)known->group[0] * known->group[1] * known->group[2];
 		if (known->counters != NULL)
-			blocks_choose_sample(known->counters, known->module, items);
-		code = next(list, known->twin, groups, signal, count, waits);
+			blocks_choose_sample(known->counters, known->module,
+			                     in_group * groups_of(groups));
+		code = next(list, known->twin, &chosen, signal, count, waits);
 		if (code == ZE_RESULT_SUCCESS) {
-			note(list, known->row, true, items);
+			note(list, &(const struct launch){ .row = known->row,
+			                                   .counted = true,
+			                                   .groups = groups_of(groups),
+			                                   .in_group = in_group });
 			return code;
 		}
 	}
@@ -144,10 +188,8 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
 	if (has) {
 		known->row->why = BLOCKS_LAUNCH_FAILED;
 		known->row->code = (int32_t)code;
-	} else if (twin) {
-		known->row->why = BLOCKS_OTHER_VALUE;
 	}
-	note(list, row_of(known), false, 0);
+	note(list, &(const struct launch){ .row = row_of(known) });
 	return result;
 }
 
@@ -175,7 +217,7 @@ static void note_indirect(ze_command_list_handle_t list, ze_kernel_handle_t kern
 
 	if (known != NULL && known->row != NULL && known->twin != NULL)
 		known->row->why = BLOCKS_INDIRECT;
-	note(list, row_of(known), false, 0);
+	note(list, &(const struct launch){ .row = row_of(known) });
 }
 
 static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants that are doubles become floats: in the module what hangs on them, in OpenCL C the lines
+// on which all doubles do. There the text is compiled once more, to see that nothing else changes.
+#include "blocks/gains/change.h"
+#include "blocks/gains/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXTENDED = 12, F_CONVERT = 115, DOUBLE_BITS = 64, MOST_TRIES = 3, RESULT = 2 };
+
+static bool gives_value(const struct tare_blocks_module *module, size_t at)
+{
+	const struct spirv_words *words = &module->words;
+
+	return spirv_length(words, at) > RESULT && words->words[at + RESULT] < words->bound &&
+	       module->types[words->words[at + RESULT]] == words->words[at + 1];
+}
+
+bool tare_blocks_is_double(const struct tare_blocks_module *module, size_t at)
+{
+	const struct spirv_words *words = &module->words;
+
+	if (!gives_value(module, at))
+		return false;
+	uint32_t type = words->words[at + 1];
+	size_t vector = spirv_find_op(words, type, SPIRV_TYPE_VECTOR);
+	size_t number =
+	    spirv_find_op(words, vector ? words->words[vector + 2] : type, SPIRV_TYPE_FLOAT);
+	return number && words->words[number + 2] == DOUBLE_BITS;
+}
+
+// ---- what is needed all the same
+
+// Marks the ids that an instruction takes.
+static void need(const struct tare_blocks_module *module, size_t at, bool *needed)
+{
+	const struct spirv_words *words = &module->words;
+	uint32_t op = spirv_op(words, at), first, end = tare_blocks_ids_of(words, at, &first);
+	size_t type = spirv_length(words, at) > 1
+	                  ? spirv_find_op(words, words->words[at + 1], SPIRV_TYPE_VOID)
+	                  : 0;
+
+	// What debug information names is not needed by what runs.
+	if (op == SPIRV_LINE || op == SPIRV_NAME || (op == EXTENDED && type))
+		return;
+	for (uint32_t i = gives_value(module, at) && first < 3 ? 3 : first; i < end; i++)
+		if (words->words[at + i] < words->bound)
+			needed[words->words[at + i]] = true;
+}
+
+int tare_blocks_keep_doubles(const struct tare_blocks_module *module, bool *done)
+{
+	const struct spirv_words *words = &module->words;
+	bool *needed = calloc((size_t)words->bound + 1, sizeof *needed);
+	size_t functions = SPIRV_HEADER_WORDS;
+
+	while (functions < words->count && spirv_op(words, functions) != SPIRV_FUNCTION)
+		functions += spirv_length(words, functions);
+	for (bool changes = needed != NULL; changes;) {
+		changes = false;
+		for (size_t at = functions; at < words->count; at += spirv_length(words, at))
+			if (!done[at])
+				need(module, at, needed);
+		for (size_t at = functions; at < words->count; at += spirv_length(words, at))
+			if (done[at] && tare_blocks_is_double(module, at) &&
+			    needed[words->words[at + RESULT]])
+				done[at] = false, changes = true;
+	}
+	free(needed);
+	return needed ? 0 : -ENOMEM;
+}
+
+// ---- constants of a line
+
+// The next constant from `at` that is a double: its end in *end. NULL: none.
+static const char *double_in(const char *at, const char *line_end, const char **end)
+{
+	for (bool behind = false; at < line_end;
+	     behind = tare_blocks_text_is_word(*at) || *at == '.', at++) {
+		if (behind || (!isdigit((unsigned char)*at) && *at != '.') ||
+		    (at[0] == '0' && (at[1] | 0x20) == 'x'))
+			continue;
+		const char *last = at + strspn(at, "0123456789");
+		bool point = *last == '.';
+		last += point ? 1 + strspn(last + 1, "0123456789") : 0;
+		bool digits = last - at > point;
+		if (digits && (*last | 0x20) == 'e') {
+			const char *power = last + 1 + (last[1] == '+' || last[1] == '-');
+			point |= isdigit((unsigned char)*power) != 0;
+			last = power + strspn(power, "0123456789");
+		}
+		*end = last;
+		if (point && digits && !tare_blocks_text_is_word(*last) && *last != '.' &&
+		    *last != '\\')
+			return at;
+		at = last > at ? last - 1 : at;
+	}
+	return NULL;
+}
+
+struct floating {
+	const struct tare_blocks_build *build;
+	struct tare_blocks_changed *changed;
+	const char *clean;
+	bool *refused; // of each line
+	uint32_t lines;
+};
+
+// Lines with doubles that are no part of the finding, or cannot all be changed.
+static void refuse_others(struct floating *floating)
+{
+	const struct tare_blocks_module *module = &floating->build->module;
+	const struct tare_blocks_changed *changed = floating->changed;
+
+	for (size_t at = SPIRV_HEADER_WORDS; at < module->words.count;
+	     at += spirv_length(&module->words, at))
+		if (!changed->done[at] && changed->lines[at] <= floating->lines &&
+		    (changed->asked[at] || (spirv_op(&module->words, at) != F_CONVERT &&
+		                            tare_blocks_is_double(module, at))))
+			floating->refused[changed->lines[at]] = true;
+}
+
+static int edit_line(const struct floating *floating, uint32_t line,
+                     struct tare_blocks_edits *edits)
+{
+	size_t place = tare_blocks_text_place(floating->clean, line, 1);
+	const char *at = place < SIZE_MAX ? floating->clean + place : "", *end;
+	const char *line_end = at + strcspn(at, "\n");
+	int status = 0;
+
+	while (status == 0 && (at = double_in(at, line_end, &end))) {
+		const struct tare_blocks_edit edit = { (size_t)(end - floating->clean), 0, "f" };
+		status = tare_blocks_edits_add(edits, &edit);
+		at = end;
+	}
+	return status;
+}
+
+// The text with the constants of all lines that are not refused as floats. 0 or -ENOMEM.
+static int edit_lines(const struct floating *floating, char **text)
+{
+	const struct tare_blocks_changed *changed = floating->changed;
+	struct tare_blocks_edits edits = { .count = 0 };
+	bool *seen = calloc((size_t)floating->lines + 1, sizeof *seen);
+	int status = seen ? 0 : -ENOMEM;
+
+	for (size_t at = 0; status == 0 && at < floating->build->module.words.count; at++) {
+		uint32_t line = changed->lines[at];
+		if (!changed->done[at] || !line || line > floating->lines || seen[line] ||
+		    floating->refused[line])
+			continue;
+		seen[line] = true;
+		status = edit_line(floating, line, &edits);
+	}
+	*text = status == 0 ? tare_blocks_edits_make(&edits, floating->build->text) : NULL;
+	free(seen);
+	free(edits.at);
+	return *text ? 0 : -ENOMEM;
+}
+
+// ---- what the compiler makes of it
+
+static bool has_constant(const struct spirv_words *words, const uint32_t bits[2])
+{
+	for (size_t at = SPIRV_HEADER_WORDS;
+	     at < words->count && spirv_op(words, at) != SPIRV_FUNCTION;
+	     at += spirv_length(words, at))
+		if (spirv_op(words, at) == SPIRV_CONSTANT && spirv_length(words, at) == 5 &&
+		    memcmp(&words->words[at + 3], bits, 2 * sizeof *bits) == 0)
+			return true;
+	return false;
+}
+
+// Whether a double has another value than any had before: a constant of other arithmetic was
+// changed.
+static bool changes_others(const struct tare_blocks_module *before,
+                           const struct tare_blocks_module *after)
+{
+	const struct spirv_words *words = &after->words;
+
+	for (size_t at = SPIRV_HEADER_WORDS;
+	     at < words->count && spirv_op(words, at) != SPIRV_FUNCTION;
+	     at += spirv_length(words, at))
+		if (spirv_op(words, at) == SPIRV_CONSTANT && spirv_length(words, at) == 5 &&
+		    tare_blocks_is_double(after, at) &&
+		    !has_constant(&before->words, &words->words[at + 3]))
+			return true;
+	return false;
+}
+
+struct left {
+	struct floating *floating;
+	const struct tare_blocks_module *module;
+	bool any;
+};
+
+static void see_left(void *context, enum tare_blocks_advice advice,
+                     const struct tare_blocks_seen *seen)
+{
+	struct left *left = context;
+	const char *name = tare_blocks_file_name(left->module, seen->file);
+	size_t length = strlen(name), own = strlen(left->floating->build->source);
+
+	if (advice != TARE_BLOCKS_DOUBLES || length < own ||
+	    strcmp(name + length - own, left->floating->build->source) != 0 ||
+	    seen->line > left->floating->lines || left->floating->refused[seen->line])
+		return;
+	left->floating->refused[seen->line] = true;
+	left->any = true;
+}
+
+// Refuses the lines that have the finding all the same. 1: there are some, 0: none, or -ENOMEM.
+static int refuse_left(struct floating *floating, const struct tare_blocks_module *module)
+{
+	struct tare_blocks_build build = { .module = *module };
+	struct left left = { floating, module, false };
+	const struct tare_blocks_seeing seeing = { see_left, &left };
+	struct tare_blocks_kernel all = { .build = &build,
+		                          .executions = calloc((size_t)module->block_count + 1,
+		                                               sizeof *all.executions) };
+	int status = all.executions ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; status == 0 && i < module->block_count; i++)
+		all.executions[i] = 1;
+	status = status ?: tare_blocks_see_arithmetic(&all, &seeing);
+	free(all.executions);
+	return status ?: left.any;
+}
+
+// 0: the text does what it should, 1: lines were refused, or -ENOMEM. *well: it can be had at all.
+static int check(struct floating *floating, const struct tare_blocks_retry *retry, const char *text,
+                 bool *well)
+{
+	struct tare_blocks_module module = { .block_count = 0 };
+	struct tare_error why = { 0 };
+	int status = tare_blocks_compile_text(retry->from, retry->folder, floating->build, text,
+	                                      &module, &why);
+
+	*well = status == 0 && !changes_others(&floating->build->module, &module);
+	status = *well ? refuse_left(floating, &module) : status == -ENOMEM ? status : 0;
+	tare_blocks_module_free(&module);
+	return status;
+}
+
+static int try_floats(struct floating *floating, const struct tare_blocks_retry *retry, char **text,
+                      bool *well)
+{
+	int status = 1;
+
+	refuse_others(floating);
+	for (int tries = 0; status == 1 && tries < MOST_TRIES; tries++) {
+		free(*text);
+		status = edit_lines(floating, text);
+		*well = status == 0 && strcmp(*text, floating->build->text) != 0;
+		if (*well)
+			status = check(floating, retry, *text, well);
+	}
+	*well &= status == 0;
+	return status < 0 ? status : 0;
+}
+
+int tare_blocks_change_floats(const struct tare_blocks_build *build,
+                              const struct tare_blocks_retry *retry,
+                              struct tare_blocks_changed *changed, char **text)
+{
+	struct floating floating = { .build = build,
+		                     .changed = changed,
+		                     .clean = tare_blocks_text_clean(build->text),
+		                     .lines = 1 };
+	bool well = false;
+	int status = -ENOMEM;
+
+	for (const char *at = build->text; (at = strchr(at, '\n')); at++)
+		floating.lines++;
+	floating.refused = calloc((size_t)floating.lines + 1, sizeof *floating.refused);
+	*text = NULL;
+	if (floating.clean && floating.refused)
+		status = tare_blocks_text_keeps_lines(floating.clean)
+		             ? try_floats(&floating, retry, text, &well)
+		             : 0;
+	if (status == 0 && !well) {
+		free(*text);
+		*text = strdup(build->text);
+	}
+	for (size_t at = 0; at < build->module.words.count; at++)
+		changed->done[at] &= well && changed->lines[at] &&
+		                     changed->lines[at] <= floating.lines &&
+		                     !floating.refused[changed->lines[at]];
+	free((void *)(uintptr_t)floating.clean);
+	free(floating.refused);
+	return status < 0 ? status : *text ? 0 : -ENOMEM;
+}
