@@ -428,6 +428,60 @@ static void many_threads_are_put_in_order(void **state)
 	rig_free(&rig);
 }
 
+// Of launches that are alike but for their times the first tells what the others mean; not where
+// the handle has had two kernels, nor before it had one.
+static void alike_launches_mean_what_their_time_says(void **state)
+{
+	enum { LATE = 0x777 };
+	static const struct {
+		int64_t enter_ms, call_ms;
+		uint64_t handle;
+		const char *kernel; // NULL: none yet
+	} launches[] = {
+		{ 1, 0, NORM, "norm" },   { 2, 0, NORM, "norm" },     { 4, 0, SCALE, "scale" },
+		{ 5, 0, SCALE, "scale" }, { 31, 0, SCALE, "second" }, { 32, 0, SCALE, "second" },
+		{ 33, 0, LATE, "late" },  { 34, 0, LATE, "late" },    { 6, 30, SCALE, "scale" },
+		{ 7, 31, LATE, NULL },    { 39, 0, LATE, "late" },    { 40, 0, SCALE, "second" },
+	};
+	enum { LAUNCHES = sizeof launches / sizeof *launches };
+	struct rig rig = rig_new();
+	struct tare_trace_header header = rig_header(42);
+	struct tare_recording *r;
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	rig_object(&rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){
+	               .handle = SCALE, .ticks = START + 30 * MS, .parent = PROGRAM },
+	           "second");
+	rig_object(&rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){
+	               .handle = LATE, .ticks = START + 30 * MS, .parent = PROGRAM },
+	           "late");
+	for (size_t i = 0; i < LAUNCHES; i++)
+		rig_command(
+		    &rig, 1, START + launches[i].enter_ms * MS, 0,
+		    (struct tare_trace_command){ .call_ticks = (uint64_t)launches[i].call_ms * MS,
+		                                 .object = launches[i].handle,
+		                                 .amount = 1 });
+	rig_end(&rig);
+	r = rig_load(&rig);
+	assert_int_equal(r->command_count, LAUNCHES);
+	assert_int_equal(r->unresolved, 1);
+	for (size_t i = 0; i < LAUNCHES; i++) {
+		size_t at = 0;
+		while (TARE_COMMAND(r, at)->enter_ns != START + launches[i].enter_ms * MS)
+			at++;
+		uint32_t kernel = TARE_COMMAND(r, at)->object;
+		if (launches[i].kernel)
+			assert_string_equal(r->kernels[kernel].name, launches[i].kernel);
+		else
+			assert_int_equal(kernel, TARE_NO_INDEX);
+	}
+	tare_recording_free(r);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +492,7 @@ int main(void)
 		cmocka_unit_test(a_refused_enqueue_is_a_call),
 		cmocka_unit_test(changes_queues_losses_and_samples),
 		cmocka_unit_test(many_threads_are_put_in_order),
+		cmocka_unit_test(alike_launches_mean_what_their_time_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
