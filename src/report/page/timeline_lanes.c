@@ -207,23 +207,36 @@ static int put_in_order(const struct placing *placing, uint32_t *order, size_t c
 	return code;
 }
 
+// Places them as they stand; false: they are not in order.
+static bool place_ordered(const struct placing *placing, const uint32_t *order, size_t count,
+                          struct timeline_lanes *lanes, uint8_t *lane)
+{
+	struct ordered_run last = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(placing->timeline->recording, order[i]);
+		const struct ordered_run next = { .group = group_of(placing, order[i], command),
+			                          .start_ns = command->start_ns,
+			                          .index = order[i] };
+		if (i > 0 && is_before(&next, &last))
+			return false;
+		if (i == 0 || next.group != last.group)
+			lanes_reset(lanes);
+		last = next;
+		lane[order[i]] = lanes_take(lanes, command->start_ns, command->end_ns);
+	}
+	return true;
+}
+
 static int place_commands(struct placing *placing, uint32_t *order, size_t count,
                           struct timeline_lanes *lanes, uint8_t *lane)
 {
-	uint64_t group = 0;
-
+	if (place_ordered(placing, order, count, lanes, lane))
+		return 0;
 	if (put_in_order(placing, order, count))
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t of = group_of(placing, order[i],
-		                       TARE_COMMAND(placing->timeline->recording, order[i]));
-		if (i == 0 || of != group)
-			lanes_reset(lanes);
-		group = of;
-		const struct tare_recorded_command *command =
-		    TARE_COMMAND(placing->timeline->recording, order[i]);
-		lane[order[i]] = lanes_take(lanes, command->start_ns, command->end_ns);
-	}
+	place_ordered(placing, order, count, lanes, lane);
 	return 0;
 }
 
