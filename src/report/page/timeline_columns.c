@@ -75,23 +75,23 @@ struct block {
 	int64_t values[BLOCK_ROWS];
 };
 
-// The bits that any of them has; all where one is negative. One that is not known has none.
+// The bits that any of them has: the highest where one is negative, or not known.
 static uint64_t bits_of(const int64_t values[BLOCK_ROWS])
 {
 	uint64_t bits = 0;
 
 	for (size_t i = 0; i < BLOCK_ROWS; i++)
-		bits |= values[i] == TARE_NO_TIME ? 0 : (uint64_t)values[i];
+		bits |= (uint64_t)values[i];
 	return bits;
 }
 
-// As make_relative, of values and bases below MOST_MAGNITUDE.
-static void subtract(int64_t values[BLOCK_ROWS], const int64_t bases[BLOCK_ROWS])
+static bool are_small(const int64_t values[BLOCK_ROWS])
 {
-	for (size_t i = 0; i < BLOCK_ROWS; i++) {
-		bool known = values[i] != TARE_NO_TIME && bases[i] != TARE_NO_TIME;
-		values[i] = known ? values[i] - bases[i] : TARE_NO_TIME;
-	}
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < BLOCK_ROWS; i++)
+		bits |= values[i] == TARE_NO_TIME ? 0 : (uint64_t)values[i];
+	return bits < SMALL;
 }
 
 static bool are_the_same(const int64_t values[BLOCK_ROWS])
@@ -122,19 +122,28 @@ static void read_block(const struct timeline *timeline, const struct timeline_co
 	block->count = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
 	column->values(timeline, row, block->count, block->values, bases);
 	fill(block->values, block->count);
-	block->small = false;
-	block->constant = !relative && are_the_same(block->values);
+	block->small = block->constant = false;
 	if (column->byte)
 		return;
-	if (relative)
+	block->constant =
+	    are_the_same(block->values) && (!relative || block->values[0] == TARE_NO_TIME);
+	if (block->constant) {
+		make_relative(block->values, NULL, 1);
+		return;
+	}
+	bits = bits_of(block->values);
+	if (relative) {
 		fill(bases, block->count);
-	bits = bits_of(block->values) | (relative ? bits_of(bases) : 0);
-	if (bits >= (uint64_t)MOST_MAGNITUDE)
+		bits |= bits_of(bases);
+	}
+	if (bits >= (uint64_t)MOST_MAGNITUDE) {
 		make_relative(block->values, relative ? bases : NULL, BLOCK_ROWS);
-	else if (relative)
-		subtract(block->values, bases);
-	else
-		block->small = bits < SMALL;
+		block->small = are_small(block->values);
+		return;
+	}
+	for (size_t i = 0; i < BLOCK_ROWS && relative; i++)
+		block->values[i] -= bases[i];
+	block->small = !relative && bits < SMALL;
 }
 
 // How many bytes a column takes as either type.
@@ -244,18 +253,20 @@ static void put_same(struct piece *piece, unsigned char byte, size_t count)
 // Of a block that there is room for.
 static void put_bytes(struct piece *piece, const struct block *block)
 {
-	if (block->constant)
-		put_same(piece, (unsigned char)block->values[0], block->count);
-	for (size_t i = 0; i < block->count && !block->constant; i++)
-		piece->bytes[piece->used++] = (unsigned char)block->values[i];
+	unsigned char *bytes = piece->bytes + piece->used;
+
+	for (size_t i = 0; i < block->count; i++)
+		bytes[i] = (unsigned char)block->values[i];
+	piece->used += block->count;
 }
 
-static inline void put_number(struct piece *piece, bool known, int64_t value)
+// Behind what was put.
+static inline unsigned char *put_number(unsigned char *bytes, bool known, int64_t value)
 {
 	if (known)
-		piece->used += put_integer(value, piece->bytes + piece->used);
-	else
-		piece->bytes[piece->used++] = UNKNOWN;
+		return bytes + put_integer(value, bytes);
+	*bytes = UNKNOWN;
+	return bytes + 1;
 }
 
 // The same number in all rows of a block: as a difference it is one, and then 0.
@@ -274,7 +285,8 @@ static void put_constant(struct piece *piece, const struct block *block, bool de
 			put_same(piece, byte, block->count - i);
 			return;
 		}
-		put_number(piece, known, value);
+		piece->used =
+		    (size_t)(put_number(piece->bytes + piece->used, known, value) - piece->bytes);
 	}
 }
 
@@ -302,13 +314,13 @@ static void put_integers(struct piece *piece, const struct block *block, bool de
 		put_small(piece, block);
 		return;
 	}
-	for (size_t i = 0; i < block->count && !delta; i++)
-		put_number(piece, block->values[i] != TARE_NO_TIME, block->values[i]);
-	for (size_t i = 0; i < block->count && delta; i++) {
-		int64_t value = 0;
-		bool known = step(block->values[i], previous, &value);
-		put_number(piece, known, value);
+	unsigned char *bytes = piece->bytes + piece->used;
+	for (size_t i = 0; i < block->count; i++) {
+		int64_t value = block->values[i];
+		bool known = delta ? step(value, previous, &value) : value != TARE_NO_TIME;
+		bytes = put_number(bytes, known, value);
 	}
+	piece->used = (size_t)(bytes - piece->bytes);
 }
 
 static bool write_column(const struct timeline *timeline, const struct timeline_column *column,

@@ -97,8 +97,10 @@ COMMAND(phase, timeline->command_phase[index] == TARE_NO_INDEX
                    : (int64_t)timeline->phase_row[timeline->command_phase[index]])
 COMMAND(depth, timeline->command_depth[index])
 COMMAND(part, it->part)
+// Few runs have executions or links: then no command is asked.
 COMMAND(executed_by,
-        tare_command_is_run(it) && it->execution < timeline->recording->execution_count
+        timeline->recording->execution_count > 0 && tare_command_is_run(it) &&
+                it->execution < timeline->recording->execution_count
             ? index_or_none(
                   timeline->command_row[timeline->recording->executions[it->execution].command])
             : TARE_NO_TIME)
@@ -124,7 +126,8 @@ static int64_t waits_from(const struct tare_recording *recording, size_t first)
 	return first < recording->wait_count ? (int64_t)(i - first + (i < recording->wait_count))
 	                                     : 0;
 }
-COMMAND(link, link_number(timeline->recording, index))
+COMMAND(link, timeline->recording->link_count > 0 ? link_number(timeline->recording, index)
+                                                  : TARE_NO_TIME)
 COMMAND(waits, waits_from(timeline->recording, it->first_wait))
 
 static size_t wait_count(const struct timeline *timeline)

@@ -149,6 +149,7 @@ static void waits_take_no_pairs_without_submissions(void **state)
 		r = rig_load(&rig);
 		assert_int_equal(r->command_count, MANY);
 		assert_int_equal(r->commands.pair_count, submissions ? MANY - 1 : 0);
+		assert_int_equal(r->commands.whole_count, 0);
 		for (size_t i = 0; i < MANY; i++) {
 			const struct tare_recorded_command *c = TARE_COMMAND(r, i);
 			assert_true(c->start_ns != TARE_NO_TIME);
