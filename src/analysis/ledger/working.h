@@ -55,7 +55,7 @@ struct ledger_working_gaps {
 	struct ledger_kept_gap *at;             // in the order of time; read them by ledger_gap_at
 	uint16_t *what;
 	size_t count, room, what_room;
-	uint32_t *kinds; // bits, as there are few that differ; fewer than LEDGER_GAP_KINDS
+	uint32_t *kinds; // bits, as there are few that differ; at most LEDGER_GAP_KINDS
 	size_t kind_count, kind_room;
 	struct tare_id_map kind_of;
 	uint32_t last_kind;    // the one that was looked for last

@@ -77,7 +77,7 @@ struct tare_command_like {
 
 // The words of a row that has a link and a submission, or two links.
 struct tare_packed_pair {
-	int32_t submitted_ns; // from enter, TARE_PACKED_NO_TIME, TARE_PACKED_ZERO
+	int32_t submitted_ns; // from enter, or TARE_PACKED_NO_TIME
 	uint32_t link;
 };
 
@@ -98,7 +98,6 @@ struct tare_packed_command {
 #define TARE_PACKED_UNTIMED UINT32_MAX
 #define TARE_PACKED_WHOLE UINT32_MAX
 #define TARE_PACKED_NO_TIME INT32_MIN
-#define TARE_PACKED_ZERO (INT32_MIN + 1) // the time is 0, as ticks that are not told are
 _Static_assert(sizeof(struct tare_packed_command) == 28, "docs/reading.md says what a row takes");
 _Static_assert(sizeof(struct tare_command_like) == 32, "without padding: it is compared as bytes");
 
@@ -144,9 +143,8 @@ tare_packed_words(const struct tare_commands *commands, const struct tare_packed
 
 static inline int64_t tare_packed_submitted_ns(int32_t submitted_ns, bool waits, int64_t enter_ns)
 {
-	if (waits || submitted_ns == TARE_PACKED_NO_TIME)
-		return TARE_NO_TIME;
-	return submitted_ns == TARE_PACKED_ZERO ? 0 : enter_ns + submitted_ns;
+	return waits || submitted_ns == TARE_PACKED_NO_TIME ? TARE_NO_TIME
+	                                                    : enter_ns + submitted_ns;
 }
 
 // Inline always: of a copy that is not passed on, only the members that are looked at are made.

@@ -20,7 +20,7 @@ static inline struct load_times loading_unshifted(const struct loading *l,
 		uint64_t shift = *loading_shift_of(l, c->queue);
 		times.start_ns = (int64_t)((uint64_t)times.start_ns + shift);
 		times.end_ns = (int64_t)((uint64_t)times.end_ns + shift);
-		if (times.submitted_ns != TARE_NO_TIME && times.submitted_ns)
+		if (times.submitted_ns != TARE_NO_TIME)
 			times.submitted_ns = (int64_t)((uint64_t)times.submitted_ns + shift);
 	}
 	return times;
@@ -39,7 +39,7 @@ static inline void loading_shift_ticks(const struct loading *l, uint32_t queue, 
 	l->commands->shifted[queue % LOADING_SHIFTS] = true;
 	times->start_ns = (int64_t)((uint64_t)times->start_ns - *shift);
 	times->end_ns = (int64_t)((uint64_t)times->end_ns - *shift);
-	if (times->submitted_ns != TARE_NO_TIME && times->submitted_ns)
+	if (times->submitted_ns != TARE_NO_TIME)
 		times->submitted_ns = (int64_t)((uint64_t)times->submitted_ns - *shift);
 }
 
@@ -64,9 +64,7 @@ static inline bool loading_pack_times(const struct load_times *times, int64_t en
 		return false;
 	if (times->submitted_ns == TARE_NO_TIME)
 		submitted = TARE_PACKED_NO_TIME;
-	else if (times->submitted_ns == 0)
-		submitted = TARE_PACKED_ZERO;
-	else if (!loading_fits(times->submitted_ns, enter_ns, TARE_PACKED_ZERO + 1, INT32_MAX,
+	else if (!loading_fits(times->submitted_ns, enter_ns, TARE_PACKED_NO_TIME + 1, INT32_MAX,
 	                       &submitted))
 		return false;
 	row->start = (uint32_t)start;
@@ -90,8 +88,9 @@ static inline bool loading_put_times_in_row(const struct loading *l, size_t inde
 	if (l->status || row->like == TARE_PACKED_WHOLE)
 		return false;
 	const struct tare_command_like *like = &commands->likes[row->like];
-	// The others have something where times go, or may.
-	if ((like->link != TARE_LINK_NONE && !like->pair) || like->waits ||
+	// The others have something where a submission goes, or may.
+	bool taken = like->link != TARE_LINK_NONE && !like->pair;
+	if ((taken && times->submitted_ns != TARE_NO_TIME) || like->waits ||
 	    like->link == TARE_LINK_ACTIVE)
 		return false;
 	loading_shift_ticks(l, like->queue, enter_ns, &shifted);
@@ -99,7 +98,7 @@ static inline bool loading_put_times_in_row(const struct loading *l, size_t inde
 		return false;
 	if (like->pair)
 		commands->pairs[row->more].submitted_ns = submitted_ns;
-	else
+	else if (!taken)
 		row->more = (uint32_t)submitted_ns;
 	return true;
 }

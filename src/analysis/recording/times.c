@@ -149,8 +149,9 @@ int loading_times(struct loading *l, const struct tare_trace_times *t)
 		return l->status;
 	bool agrees = tare_device_clock_command(clock, &stamps);
 	r->devices[device].contradictions += !agrees;
-	struct load_times times = { (int64_t)stamps.submitted, (int64_t)stamps.start,
-		                    (int64_t)stamps.end, LOADING_RAW };
+	// One that was not told takes no room; 0 is none either, as of clocks that do not wrap.
+	struct load_times times = { stamps.submitted ? (int64_t)stamps.submitted : TARE_NO_TIME,
+		                    (int64_t)stamps.start, (int64_t)stamps.end, LOADING_RAW };
 	if (agrees && untimed != LOADING_RAW)
 		return loading_put_times_in_row(l, index, stamps.enter_ns, &times)
 		           ? l->status
@@ -221,7 +222,7 @@ static bool map_command(const struct tare_device_clock *clock, int64_t enter_ns,
 		forget_times(c);
 		return true;
 	}
-	if (c->submitted_ns)
+	if (c->submitted_ns != TARE_NO_TIME)
 		submitted_ns = tare_device_clock_map(clock, (uint64_t)c->submitted_ns);
 	outside = outside_ns(enter_ns, start_ns, end_ns, observed_ns);
 	if (outside > farthest_ns(clock->residual_ns)) {

@@ -87,7 +87,9 @@ struct timeline_column {
 	bool byte; // u8; else integers, as varint or delta, whichever is shorter
 	const char *relative_to;
 	// The values of `count` rows from `from` on; TARE_NO_TIME: not known. Of a byte 0 to 255.
-	void (*values)(const struct timeline *timeline, size_t from, size_t count, int64_t *values);
+	// Of a relative column also those that they are relative to, into `bases`.
+	void (*values)(const struct timeline *timeline, size_t from, size_t count, int64_t *values,
+	               int64_t *bases);
 };
 
 enum { TIMELINE_COLUMNS = 28, TIMELINE_TABLES = 10 };

@@ -7,6 +7,8 @@
 // What the page's numbers hold exactly.
 #define MOST_MAGNITUDE (INT64_C(1) << 53)
 enum { NUMBER_BYTES = 8, UNKNOWN = 1, PIECE_BYTES = 4096 };
+// Such a number takes a byte, and so does the difference of two.
+#define SMALL 64
 // Rows whose values are asked for at once: those of all columns stay in the nearest cache.
 enum { BLOCK_ROWS = 128 };
 
@@ -41,30 +43,15 @@ static inline size_t integer_bytes(int64_t value)
 	return (8 + (63U ^ (unsigned)__builtin_clzll(magnitude | 1))) * 37 >> 8;
 }
 
-static const struct timeline_column *column_named(const struct timeline_table *table,
-                                                  const char *name)
-{
-	const struct timeline_column *column = table->columns;
-
-	while (strcmp(column->name, name) != 0)
-		column++;
-	return column;
-}
-
 // The values less those of the column they are relative to, NULL: none; TARE_NO_TIME where one is
 // not known, or too large.
 static void make_relative(int64_t *values, const int64_t *bases, size_t count)
 {
-	if (!bases) {
-		for (size_t i = 0; i < count; i++)
-			if (!is_storable(values[i]))
-				values[i] = TARE_NO_TIME;
-		return;
-	}
 	for (size_t i = 0; i < count; i++) {
-		bool known = is_storable(values[i]) && is_storable(bases[i]) &&
-		             is_storable(values[i] - bases[i]);
-		values[i] = known ? values[i] - bases[i] : TARE_NO_TIME;
+		int64_t base = bases ? bases[i] : 0;
+		bool known =
+		    is_storable(values[i]) && is_storable(base) && is_storable(values[i] - base);
+		values[i] = known ? values[i] - base : TARE_NO_TIME;
 	}
 }
 
@@ -80,12 +67,32 @@ static inline bool step(int64_t value, int64_t *previous, int64_t *delta)
 	return true;
 }
 
-// The values of a column in some rows that follow each other.
+// The values of a column in some rows that follow each other; behind the last the first again.
 struct block {
 	size_t count;
 	bool constant; // all are the first, as most columns have it for long
+	bool small;    // and their differences: those that are known take a byte
 	int64_t values[BLOCK_ROWS];
 };
+
+// The bits that any of them has: the highest where one is negative, or not known.
+static uint64_t bits_of(const int64_t values[BLOCK_ROWS])
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < BLOCK_ROWS; i++)
+		bits |= (uint64_t)values[i];
+	return bits;
+}
+
+static bool are_small(const int64_t values[BLOCK_ROWS])
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < BLOCK_ROWS; i++)
+		bits |= values[i] == TARE_NO_TIME ? 0 : (uint64_t)values[i];
+	return bits < SMALL;
+}
 
 static bool are_the_same(const int64_t values[BLOCK_ROWS])
 {
@@ -98,24 +105,45 @@ static bool are_the_same(const int64_t values[BLOCK_ROWS])
 	return differing == 0;
 }
 
+static void fill(int64_t values[BLOCK_ROWS], size_t count)
+{
+	for (size_t i = count; i < BLOCK_ROWS; i++)
+		values[i] = values[0];
+}
+
 // Of as many rows as there are from `row` on, or fit.
-static void read_block(const struct timeline *timeline, const struct timeline_table *table,
-                       const struct timeline_column *column, size_t row, size_t rows,
-                       struct block *block)
+static void read_block(const struct timeline *timeline, const struct timeline_column *column,
+                       size_t row, size_t rows, struct block *block)
 {
 	int64_t bases[BLOCK_ROWS];
+	bool relative = column->relative_to != NULL;
+	uint64_t bits;
 
 	block->count = rows - row < BLOCK_ROWS ? rows - row : BLOCK_ROWS;
-	column->values(timeline, row, block->count, block->values);
-	for (size_t i = block->count; i < BLOCK_ROWS; i++)
-		block->values[i] = block->values[0];
-	block->constant = !column->relative_to && are_the_same(block->values);
-	if (column->relative_to)
-		column_named(table, column->relative_to)
-		    ->values(timeline, row, block->count, bases);
-	if (!column->byte)
-		make_relative(block->values, column->relative_to ? bases : NULL,
-		              block->constant ? 1 : block->count);
+	column->values(timeline, row, block->count, block->values, bases);
+	fill(block->values, block->count);
+	block->small = block->constant = false;
+	if (column->byte)
+		return;
+	block->constant =
+	    are_the_same(block->values) && (!relative || block->values[0] == TARE_NO_TIME);
+	if (block->constant) {
+		make_relative(block->values, NULL, 1);
+		return;
+	}
+	bits = bits_of(block->values);
+	if (relative) {
+		fill(bases, block->count);
+		bits |= bits_of(bases);
+	}
+	if (bits >= (uint64_t)MOST_MAGNITUDE) {
+		make_relative(block->values, relative ? bases : NULL, BLOCK_ROWS);
+		block->small = are_small(block->values);
+		return;
+	}
+	for (size_t i = 0; i < BLOCK_ROWS && relative; i++)
+		block->values[i] -= bases[i];
+	block->small = !relative && bits < SMALL;
 }
 
 // How many bytes a column takes as either type.
@@ -132,6 +160,15 @@ static void measure(struct measured *measured, const struct block *block)
 	size_t count = block->constant ? 1 : block->count;
 
 	// One that is not known takes a byte.
+	if (block->small && previous >= 0 && previous < SMALL) {
+		size_t known = block->count;
+		while (known > 0 && values[known - 1] == TARE_NO_TIME)
+			known--;
+		measured->plain_bytes += block->count;
+		measured->delta_bytes += block->count;
+		measured->previous = known > 0 ? values[known - 1] : previous;
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		plain_bytes += values[i] != TARE_NO_TIME ? integer_bytes(values[i]) : 1;
 		delta_bytes += step(values[i], &previous, &delta) ? integer_bytes(delta) : 1;
@@ -157,7 +194,7 @@ static void measure_table(const struct timeline *timeline, const struct timeline
 		for (size_t c = 0; c < TIMELINE_COLUMNS && table->columns[c].name; c++) {
 			if (table->columns[c].byte)
 				continue;
-			read_block(timeline, table, &table->columns[c], row, rows, &block);
+			read_block(timeline, &table->columns[c], row, rows, &block);
 			measure(&measured[c], &block);
 		}
 }
@@ -216,18 +253,20 @@ static void put_same(struct piece *piece, unsigned char byte, size_t count)
 // Of a block that there is room for.
 static void put_bytes(struct piece *piece, const struct block *block)
 {
-	if (block->constant)
-		put_same(piece, (unsigned char)block->values[0], block->count);
-	for (size_t i = 0; i < block->count && !block->constant; i++)
-		piece->bytes[piece->used++] = (unsigned char)block->values[i];
+	unsigned char *bytes = piece->bytes + piece->used;
+
+	for (size_t i = 0; i < block->count; i++)
+		bytes[i] = (unsigned char)block->values[i];
+	piece->used += block->count;
 }
 
-static inline void put_number(struct piece *piece, bool known, int64_t value)
+// Behind what was put.
+static inline unsigned char *put_number(unsigned char *bytes, bool known, int64_t value)
 {
 	if (known)
-		piece->used += put_integer(value, piece->bytes + piece->used);
-	else
-		piece->bytes[piece->used++] = UNKNOWN;
+		return bytes + put_integer(value, bytes);
+	*bytes = UNKNOWN;
+	return bytes + 1;
 }
 
 // The same number in all rows of a block: as a difference it is one, and then 0.
@@ -246,8 +285,20 @@ static void put_constant(struct piece *piece, const struct block *block, bool de
 			put_same(piece, byte, block->count - i);
 			return;
 		}
-		put_number(piece, known, value);
+		piece->used =
+		    (size_t)(put_number(piece->bytes + piece->used, known, value) - piece->bytes);
 	}
+}
+
+static void put_small(struct piece *piece, const struct block *block)
+{
+	unsigned char *bytes = piece->bytes + piece->used;
+
+	for (size_t i = 0; i < block->count; i++)
+		bytes[i] = block->values[i] == TARE_NO_TIME
+		               ? UNKNOWN
+		               : (unsigned char)(block->values[i] << 1);
+	piece->used += block->count;
 }
 
 // Of a block that there is room for. *previous: of the rows before; a delta column goes on from
@@ -259,25 +310,28 @@ static void put_integers(struct piece *piece, const struct block *block, bool de
 		put_constant(piece, block, delta, previous);
 		return;
 	}
-	for (size_t i = 0; i < block->count && !delta; i++)
-		put_number(piece, block->values[i] != TARE_NO_TIME, block->values[i]);
-	for (size_t i = 0; i < block->count && delta; i++) {
-		int64_t value = 0;
-		bool known = step(block->values[i], previous, &value);
-		put_number(piece, known, value);
+	if (block->small && !delta) {
+		put_small(piece, block);
+		return;
 	}
+	unsigned char *bytes = piece->bytes + piece->used;
+	for (size_t i = 0; i < block->count; i++) {
+		int64_t value = block->values[i];
+		bool known = delta ? step(value, previous, &value) : value != TARE_NO_TIME;
+		bytes = put_number(bytes, known, value);
+	}
+	piece->used = (size_t)(bytes - piece->bytes);
 }
 
-static bool write_column(const struct timeline *timeline, const struct timeline_table *table,
-                         const struct timeline_column *column, const struct timeline_layout *layout,
-                         struct piece *piece)
+static bool write_column(const struct timeline *timeline, const struct timeline_column *column,
+                         const struct timeline_layout *layout, struct piece *piece)
 {
 	struct block block;
 	int64_t previous = 0;
 	bool more = true;
 
 	for (size_t row = 0; row < layout->count && more; row += BLOCK_ROWS) {
-		read_block(timeline, table, column, row, layout->count, &block);
+		read_block(timeline, column, row, layout->count, &block);
 		if (column->byte)
 			put_bytes(piece, &block);
 		else
@@ -299,8 +353,7 @@ void timeline_columns_write(const struct timeline *timeline, const timeline_layo
 	for (size_t t = 0; t < TIMELINE_TABLES; t++) {
 		const struct timeline_table *table = &timeline_tables[t];
 		for (size_t c = 0; c < TIMELINE_COLUMNS && table->columns[c].name; c++)
-			if (!write_column(timeline, table, &table->columns[c], &layouts[t][c],
-			                  &piece))
+			if (!write_column(timeline, &table->columns[c], &layouts[t][c], &piece))
 				return;
 	}
 }

@@ -207,23 +207,36 @@ static int put_in_order(const struct placing *placing, uint32_t *order, size_t c
 	return code;
 }
 
+// Places them as they stand; false: they are not in order.
+static bool place_ordered(const struct placing *placing, const uint32_t *order, size_t count,
+                          struct timeline_lanes *lanes, uint8_t *lane)
+{
+	struct ordered_run last = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_recorded_command *command =
+		    TARE_COMMAND(placing->timeline->recording, order[i]);
+		const struct ordered_run next = { .group = group_of(placing, order[i], command),
+			                          .start_ns = command->start_ns,
+			                          .index = order[i] };
+		if (i > 0 && is_before(&next, &last))
+			return false;
+		if (i == 0 || next.group != last.group)
+			lanes_reset(lanes);
+		last = next;
+		lane[order[i]] = lanes_take(lanes, command->start_ns, command->end_ns);
+	}
+	return true;
+}
+
 static int place_commands(struct placing *placing, uint32_t *order, size_t count,
                           struct timeline_lanes *lanes, uint8_t *lane)
 {
-	uint64_t group = 0;
-
+	if (place_ordered(placing, order, count, lanes, lane))
+		return 0;
 	if (put_in_order(placing, order, count))
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t of = group_of(placing, order[i],
-		                       TARE_COMMAND(placing->timeline->recording, order[i]));
-		if (i == 0 || of != group)
-			lanes_reset(lanes);
-		group = of;
-		const struct tare_recorded_command *command =
-		    TARE_COMMAND(placing->timeline->recording, order[i]);
-		lane[order[i]] = lanes_take(lanes, command->start_ns, command->end_ns);
-	}
+	place_ordered(placing, order, count, lanes, lane);
 	return 0;
 }
 
@@ -262,66 +275,81 @@ static uint32_t *by_queues(const struct tare_recording *recording, const struct 
 	return order;
 }
 
-// Those of them that an engine runs, engine by engine, else as they come: a queue's are in order
-// then. *order is replaced. Returns 0 or -ENOMEM.
-static int by_engines(const struct placing *placing, uint32_t **order, size_t *count)
-{
-	const struct tare_recording *recording = placing->timeline->recording;
-	const uint8_t *engine = placing->timeline->engine;
-	enum { ENGINES = 4 };
-	size_t *first = calloc((recording->device_count + 1) * ENGINES + 1, sizeof *first);
-	uint32_t *moving = calloc(*count + 1, sizeof *moving);
-	size_t buckets = (recording->device_count + 1) * ENGINES;
+enum { ENGINES = 4 };
 
-	if (!first || !moving) {
-		free(first);
-		free(moving);
+// Where a command that an engine runs goes among those of all engines.
+static size_t engine_bucket(const struct tare_recording *recording,
+                            const struct tare_recorded_command *command, uint8_t engine)
+{
+	uint32_t device = tare_command_device(recording, command);
+
+	return (device < recording->device_count ? device : recording->device_count) * ENGINES +
+	       engine;
+}
+
+// Finds the engine of each command. first: of a bucket behind those before it, where its commands
+// with times begin.
+static void find_engines(struct timeline *timeline, size_t *first)
+{
+	const struct tare_recording *recording = timeline->recording;
+	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
+
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t index = rows->at[i];
+		const struct tare_recorded_command *command = TARE_COMMAND(recording, index);
+		uint8_t engine = engine_of(command);
+		timeline->lane[index] = timeline->engine_lane[index] = TIMELINE_NO_LANE;
+		timeline->engine[index] = engine;
+		if (engine != TIMELINE_NO_LANE && tare_command_timed(command))
+			first[engine_bucket(recording, command, engine) + 1]++;
+	}
+	for (size_t i = 0; i < (recording->device_count + 1) * ENGINES; i++)
+		first[i + 1] += first[i];
+}
+
+// Those of them that an engine runs, engine by engine, else as they come: a queue's are in order
+// then. *order is replaced, `first` used up. Returns 0 or -ENOMEM.
+static int by_engines(const struct timeline *timeline, size_t *first, uint32_t **order,
+                      size_t *count)
+{
+	const struct tare_recording *recording = timeline->recording;
+	size_t moved = first[(recording->device_count + 1) * ENGINES];
+	uint32_t *moving = calloc(moved + 1, sizeof *moving);
+
+	if (!moving)
 		return -ENOMEM;
+	for (size_t i = 0; i < *count; i++) {
+		uint32_t index = (*order)[i];
+		uint8_t engine = timeline->engine[index];
+		if (engine != TIMELINE_NO_LANE)
+			moving[first[engine_bucket(recording, TARE_COMMAND(recording, index),
+			                           engine)]++] = index;
 	}
-	for (int placed = 0; placed < 2; placed++) {
-		for (size_t i = 0; i < *count; i++) {
-			uint32_t index = (*order)[i], device;
-			if (engine[index] == TIMELINE_NO_LANE)
-				continue;
-			device = tare_command_device(recording, TARE_COMMAND(recording, index));
-			if (device > recording->device_count)
-				device = (uint32_t)recording->device_count;
-			size_t *bucket = &first[device * ENGINES + engine[index]];
-			if (placed)
-				moving[(*bucket)++] = index;
-			else
-				++*(bucket + 1);
-		}
-		for (size_t i = 0; i < buckets && !placed; i++)
-			first[i + 1] += first[i];
-	}
-	*count = first[buckets];
-	free(first);
 	free(*order);
 	*order = moving;
+	*count = moved;
 	return 0;
 }
 
 static int place_on_device(struct timeline *timeline, struct timeline_lanes *lanes)
 {
-	const struct timeline_rows *rows = &timeline->all[TIMELINE_COMMANDS];
+	const struct tare_recording *recording = timeline->recording;
 	struct placing placing = { timeline, false };
 	size_t count = 0;
-	uint32_t *order = by_queues(timeline->recording, rows, &count);
-	int code = order ? 0 : -ENOMEM;
+	uint32_t *order = by_queues(recording, &timeline->all[TIMELINE_COMMANDS], &count);
+	size_t *first = calloc((recording->device_count + 1) * ENGINES + 1, sizeof *first);
+	int code = order && first ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < rows->count && !code; i++) {
-		uint32_t index = rows->at[i];
-		timeline->lane[index] = timeline->engine_lane[index] = TIMELINE_NO_LANE;
-		timeline->engine[index] = engine_of(TARE_COMMAND(timeline->recording, index));
+	if (!code) {
+		find_engines(timeline, first);
+		code = place_commands(&placing, order, count, lanes, timeline->lane);
 	}
 	if (!code)
-		code = place_commands(&placing, order, count, lanes, timeline->lane);
-	if (!code)
-		code = by_engines(&placing, &order, &count);
+		code = by_engines(timeline, first, &order, &count);
 	placing.engines = true;
 	if (!code)
 		code = place_commands(&placing, order, count, lanes, timeline->engine_lane);
+	free(first);
 	free(order);
 	return code;
 }

@@ -41,28 +41,42 @@ ROWS(gap, TIMELINE_GAPS)
 #undef ROWS
 
 // A function for a column: the expression may use `timeline`, `row`, the row's `index` and `it`.
-#define VALUE_OF(table, column, element, expression)                                               \
+#define FILL(table, column, element, ...)                                                          \
 	static void table##_##column(const struct timeline *timeline, size_t from, size_t count,   \
-	                             int64_t *values)                                              \
+	                             int64_t *values, int64_t *bases)                              \
 	{                                                                                          \
+		(void)bases;                                                                       \
 		for (size_t row = from; row < from + count; row++) {                               \
 			const uint32_t index = table##_index(timeline, row);                       \
 			const __typeof__(*(element)) *it = (element);                              \
 			(void)it;                                                                  \
-			values[row - from] = expression;                                           \
+			__VA_ARGS__;                                                               \
 		}                                                                                  \
 	}
 
+#define VALUE_OF(table, column, element, expression)                                               \
+	FILL(table, column, element, values[row - from] = expression)
+
+// A moment, and the one before that the column is relative to.
+#define MOMENT_OF(table, column, element, moment_ns, base_ns)                                      \
+	FILL(table, column, element, values[row - from] = since_start(timeline, it->moment_ns),    \
+	     bases[row - from] = since_start(timeline, it->base_ns))
+
 #define VALUE(table, column, array, expression) VALUE_OF(table, column, &(array)[index], expression)
+
+#define MOMENT(table, column, array, moment_ns, base_ns)                                           \
+	MOMENT_OF(table, column, &(array)[index], moment_ns, base_ns)
 
 #define COMMAND(column, expression)                                                                \
 	VALUE_OF(command, column, TARE_COMMAND(timeline->recording, index), expression)
+#define COMMAND_MOMENT(column, base_ns)                                                            \
+	MOMENT_OF(command, column, TARE_COMMAND(timeline->recording, index), column##_ns, base_ns)
 COMMAND(number, index)
 COMMAND(enter, since_start(timeline, it->enter_ns))
-COMMAND(exit, since_start(timeline, it->exit_ns))
-COMMAND(submitted, since_start(timeline, it->submitted_ns))
-COMMAND(start, since_start(timeline, it->start_ns))
-COMMAND(end, since_start(timeline, it->end_ns))
+COMMAND_MOMENT(exit, enter_ns)
+COMMAND_MOMENT(submitted, enter_ns)
+COMMAND_MOMENT(start, enter_ns)
+COMMAND_MOMENT(end, start_ns)
 COMMAND(thread, index_or_none(it->thread))
 COMMAND(queue, index_or_none(it->queue))
 COMMAND(kind, it->kind)
@@ -83,8 +97,10 @@ COMMAND(phase, timeline->command_phase[index] == TARE_NO_INDEX
                    : (int64_t)timeline->phase_row[timeline->command_phase[index]])
 COMMAND(depth, timeline->command_depth[index])
 COMMAND(part, it->part)
+// Few runs have executions or links: then no command is asked.
 COMMAND(executed_by,
-        tare_command_is_run(it) && it->execution < timeline->recording->execution_count
+        timeline->recording->execution_count > 0 && tare_command_is_run(it) &&
+                it->execution < timeline->recording->execution_count
             ? index_or_none(
                   timeline->command_row[timeline->recording->executions[it->execution].command])
             : TARE_NO_TIME)
@@ -110,7 +126,8 @@ static int64_t waits_from(const struct tare_recording *recording, size_t first)
 	return first < recording->wait_count ? (int64_t)(i - first + (i < recording->wait_count))
 	                                     : 0;
 }
-COMMAND(link, link_number(timeline->recording, index))
+COMMAND(link, timeline->recording->link_count > 0 ? link_number(timeline->recording, index)
+                                                  : TARE_NO_TIME)
 COMMAND(waits, waits_from(timeline->recording, it->first_wait))
 
 static size_t wait_count(const struct timeline *timeline)
@@ -131,7 +148,7 @@ VALUE(wait, command, timeline->recording->waits,
 #define CALL(column, expression) VALUE(call, column, timeline->recording->calls, expression)
 CALL(number, index)
 CALL(enter, since_start(timeline, it->enter_ns))
-CALL(exit, since_start(timeline, it->exit_ns))
+MOMENT(call, exit, timeline->recording->calls, exit_ns, enter_ns)
 CALL(outside, it->exit_ns - it->enter_ns - it->inside_ns)
 CALL(count_of, amount_or_none(it->count))
 CALL(thread, index_or_none(it->thread))
@@ -149,7 +166,7 @@ CALL(depth, timeline->call_depth[index])
 
 #define GAP(column, expression) VALUE(gap, column, timeline->gaps, expression)
 GAP(from, since_start(timeline, it->from_ns))
-GAP(to, since_start(timeline, it->to_ns))
+MOMENT(gap, to, timeline->gaps, to_ns, from_ns)
 GAP(device, index_or_none(timeline->device_number[it->device]))
 GAP(cause, it->cause)
 GAP(command, it->command < timeline->recording->command_count
@@ -159,13 +176,13 @@ GAP(command, it->command < timeline->recording->command_count
 #define CALLBACK(column, expression)                                                               \
 	VALUE(callback, column, timeline->recording->callbacks, expression)
 CALLBACK(enter, since_start(timeline, it->enter_ns))
-CALLBACK(exit, since_start(timeline, it->exit_ns))
+MOMENT(callback, exit, timeline->recording->callbacks, exit_ns, enter_ns)
 CALLBACK(thread, index_or_none(it->thread))
 CALLBACK(function, it->function)
 
 #define PHASE(column, expression) VALUE(phase, column, timeline->recording->phases, expression)
 PHASE(from, since_start(timeline, it->from_ns))
-PHASE(to, since_start(timeline, it->to_ns))
+MOMENT(phase, to, timeline->recording->phases, to_ns, from_ns)
 PHASE(thread, index_or_none(it->thread))
 PHASE(depth, it->depth)
 PHASE(lane, timeline->phase_lane[index])

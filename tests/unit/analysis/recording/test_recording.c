@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a trace whose truth is known to the recording: objects, handles, joins, order.
+#include "analysis/recording/internal.h"
 #include "tests/unit/trace/trace_rig.h"
 
 static void definitions_become_rows(void **state)
@@ -428,6 +429,101 @@ static void many_threads_are_put_in_order(void **state)
 	rig_free(&rig);
 }
 
+// Of launches that are alike but for their times the first tells what the others mean; not where
+// the handle has had two kernels, nor before it had one.
+static void alike_launches_mean_what_their_time_says(void **state)
+{
+	enum { LATE = 0x777 };
+	static const struct {
+		int64_t enter_ms, call_ms;
+		uint64_t handle;
+		const char *kernel; // NULL: none yet
+	} launches[] = {
+		{ 1, 0, NORM, "norm" },   { 2, 0, NORM, "norm" },     { 4, 0, SCALE, "scale" },
+		{ 5, 0, SCALE, "scale" }, { 31, 0, SCALE, "second" }, { 32, 0, SCALE, "second" },
+		{ 33, 0, LATE, "late" },  { 34, 0, LATE, "late" },    { 6, 30, SCALE, "scale" },
+		{ 7, 31, LATE, NULL },    { 39, 0, LATE, "late" },    { 40, 0, SCALE, "second" },
+	};
+	enum { LAUNCHES = sizeof launches / sizeof *launches };
+	struct rig rig = rig_new();
+	struct tare_trace_header header = rig_header(42);
+	struct tare_recording *r;
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	rig_object(&rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){
+	               .handle = SCALE, .ticks = START + 30 * MS, .parent = PROGRAM },
+	           "second");
+	rig_object(&rig, TARE_OBJECT_KERNEL,
+	           (struct tare_trace_object){
+	               .handle = LATE, .ticks = START + 30 * MS, .parent = PROGRAM },
+	           "late");
+	for (size_t i = 0; i < LAUNCHES; i++)
+		rig_command(
+		    &rig, 1, START + launches[i].enter_ms * MS, 0,
+		    (struct tare_trace_command){ .call_ticks = (uint64_t)launches[i].call_ms * MS,
+		                                 .object = launches[i].handle,
+		                                 .amount = 1 });
+	rig_end(&rig);
+	r = rig_load(&rig);
+	assert_int_equal(r->command_count, LAUNCHES);
+	assert_int_equal(r->unresolved, 1);
+	for (size_t i = 0; i < LAUNCHES; i++) {
+		size_t at = 0;
+		while (TARE_COMMAND(r, at)->enter_ns != START + launches[i].enter_ms * MS)
+			at++;
+		uint32_t kernel = TARE_COMMAND(r, at)->object;
+		if (launches[i].kernel)
+			assert_string_equal(r->kernels[kernel].name, launches[i].kernel);
+		else
+			assert_int_equal(kernel, TARE_NO_INDEX);
+	}
+	tare_recording_free(r);
+	rig_free(&rig);
+}
+
+// More kernels, and then shapes of one, than launches are remembered of, each again and again.
+static void many_launches_are_told_apart(void **state)
+{
+	enum { MANY = 3 * LOADING_RECENT, LAUNCHES = 4 * MANY, FIRST = 0x8000 };
+	struct rig rig = rig_new();
+	struct tare_trace_header header = rig_header(42);
+	struct tare_recording *r;
+	char name[16];
+	(void)state;
+	rig_begin(&rig, "a", &header);
+	rig_usual(&rig);
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(name, sizeof name, "k%u", i);
+		rig_object(&rig, TARE_OBJECT_KERNEL,
+		           (struct tare_trace_object){
+		               .handle = FIRST + 8 * i, .ticks = START, .parent = PROGRAM },
+		           name);
+		rig_shape(&rig, 2 + i, 64 * (i + 1), 64);
+	}
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
+		bool kernels = i < LAUNCHES / 2;
+		rig_command(
+		    &rig, 1, START + (i + 1) * MS, 0,
+		    (struct tare_trace_command){ .object = FIRST + (kernels ? 8 * (i % MANY) : 0),
+		                                 .amount = kernels ? 2 : 2 + i % MANY });
+	}
+	rig_end(&rig);
+	r = rig_load(&rig);
+	assert_int_equal(r->command_count, LAUNCHES);
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
+		const struct tare_recorded_command *c = TARE_COMMAND(r, i);
+		bool kernels = i < LAUNCHES / 2;
+		snprintf(name, sizeof name, "k%u", kernels ? i % MANY : 0);
+		assert_string_equal(r->kernels[c->object].name, name);
+		assert_int_equal(r->shapes[c->amount].global[0],
+		                 64 * ((kernels ? 0 : i % MANY) + 1));
+	}
+	tare_recording_free(r);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +534,8 @@ int main(void)
 		cmocka_unit_test(a_refused_enqueue_is_a_call),
 		cmocka_unit_test(changes_queues_losses_and_samples),
 		cmocka_unit_test(many_threads_are_put_in_order),
+		cmocka_unit_test(alike_launches_mean_what_their_time_says),
+		cmocka_unit_test(many_launches_are_told_apart),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

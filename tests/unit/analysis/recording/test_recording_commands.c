@@ -200,12 +200,42 @@ static void equal_commands_share_what_they_have_in_common(void **state)
 	store_close(&store);
 }
 
+// Commands whose numbers share a place wait in the map: each is found, and taken once.
+static void pending_commands_may_share_a_place(void **state)
+{
+	enum { TURNS = 3, TRACK = 5 };
+	struct load_pending pending = { 0 };
+	uint64_t same[TURNS], moved = loading_identity(TRACK + 1, 7 + LOADING_NEAR - 257);
+	(void)state;
+	for (uint32_t i = 0; i < TURNS; i++)
+		same[i] = loading_identity(TRACK, 7 + i * LOADING_NEAR);
+	assert_int_equal(loading_near(moved), loading_near(same[0]));
+	for (uint32_t i = 0; i < TURNS; i++)
+		assert_true(loading_put_pending(&pending, same[i], 100 + i));
+	assert_true(loading_put_pending(&pending, moved, 200));
+	assert_int_equal(pending.far.count, TURNS);
+	for (uint32_t i = 0; i < TURNS; i++)
+		assert_int_equal(loading_find_pending(&pending, same[i]), 100 + i);
+	// One that was in the map, put again once its place is free, is not there any more.
+	assert_int_equal(loading_take_pending(&pending, same[0]), 100);
+	assert_int_equal(loading_find_pending(&pending, same[0]), TARE_ID_ABSENT);
+	assert_true(loading_put_pending(&pending, same[1], 301));
+	assert_int_equal(pending.far.count, TURNS - 1);
+	assert_int_equal(loading_take_pending(&pending, same[1]), 301);
+	assert_int_equal(loading_take_pending(&pending, same[1]), TARE_ID_ABSENT);
+	assert_int_equal(loading_take_pending(&pending, same[2]), 102);
+	assert_int_equal(loading_take_pending(&pending, moved), 200);
+	assert_int_equal(pending.far.count, 0);
+	tare_id_map_free(&pending.far);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commands_come_out_as_they_went_in),
 		cmocka_unit_test(ticks_come_out_as_they_went_in),
 		cmocka_unit_test(equal_commands_share_what_they_have_in_common),
+		cmocka_unit_test(pending_commands_may_share_a_place),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,11 +120,54 @@ static void a_wait_for_events_is_about_their_queue(void **state)
 	rig_free(&rig);
 }
 
+// Of a command that has one alone, as Level Zero's have no submission, a row has room for it.
+static void waits_take_no_pairs_without_submissions(void **state)
+{
+	enum { MANY = 40 };
+	(void)state;
+	for (int submissions = 0; submissions < 2; submissions++) {
+		struct rig rig = rig_new();
+		struct tare_trace_header header = rig_header(42);
+		struct tare_recording *r;
+		rig_begin(&rig, "a", &header);
+		rig_usual(&rig);
+		for (uint32_t i = 0; i < MANY; i++) {
+			int64_t at = START + (i + 1) * MS;
+			uint64_t event = 0xe0 + i;
+			rig_command(&rig, 1, at, i ? TARE_COMMAND_DEPENDS : 0,
+			            (struct tare_trace_command){ .event = event });
+			if (i)
+				rig_depends(&rig, 1, 0, i + 1, 1, &(uint64_t){ event - 1 });
+			rig_times(&rig, 1, i + 1,
+			          (struct tare_trace_times){
+			              .observed = (uint64_t)at + MS / 2,
+			              .submitted = submissions ? (uint64_t)at + 1000 : 0,
+			              .start = (uint64_t)at + 2000,
+			              .end = (uint64_t)at + 3000 });
+		}
+		rig_end(&rig);
+		r = rig_load(&rig);
+		assert_int_equal(r->command_count, MANY);
+		assert_int_equal(r->commands.pair_count, submissions ? MANY - 1 : 0);
+		assert_int_equal(r->commands.whole_count, 0);
+		for (size_t i = 0; i < MANY; i++) {
+			const struct tare_recorded_command *c = TARE_COMMAND(r, i);
+			assert_true(c->start_ns != TARE_NO_TIME);
+			assert_true(c->end_ns - c->start_ns == 1000);
+			assert_int_equal(c->submitted_ns != TARE_NO_TIME, submissions);
+			assert_int_equal(c->first_wait, i ? i - 1 : TARE_NO_INDEX);
+		}
+		tare_recording_free(r);
+		rig_free(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dependencies_follow_the_latest_event),
 		cmocka_unit_test(a_wait_for_events_is_about_their_queue),
+		cmocka_unit_test(waits_take_no_pairs_without_submissions),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
