@@ -78,8 +78,10 @@ static inline struct told_all load_told(const struct guest_trace *trace)
 
 static inline bool is_bad(const struct told *told, const char *what)
 {
-	fprintf(stderr, "track %" PRIu32 ", command %" PRIu32 ", execution %" PRIu64 ": %s\n",
-	        told->track, told->number, told->execution, what);
+	fprintf(stderr,
+	        "track %" PRIu32 ", command %" PRIu32 ", execution %" PRIu64 ", %" PRIu64
+	        " to %" PRIu64 ": %s\n",
+	        told->track, told->number, told->execution, told->start, told->end, what);
 	return true;
 }
 
@@ -115,7 +117,7 @@ static inline size_t count_out_of_order(const struct told_all *all)
 		bool follows = times->queue == before->queue &&
 		               (times->execution == 0 || times->number == before->number);
 		if (follows && times->start < before->end)
-			bad += is_bad(times, "begins before the one before it ends");
+			bad += is_bad(before, "comes first") + is_bad(times, "begins before that ends");
 	}
 	return bad;
 }
