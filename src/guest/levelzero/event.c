@@ -66,8 +66,9 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
 		result = driver->call.zeEventPoolCreate(context, desc, count, devices, made);
 	if (!known || result != ZE_RESULT_SUCCESS)
 		return result;
-	bool timed =
-	    flagged || ((desc->flags & ours) == ours && (desc->flags & MAPPED_TIMESTAMP) == 0);
+	// What other processes share they may signal and reset, too.
+	const ze_event_pool_flags_t never = ZE_EVENT_POOL_FLAG_IPC | MAPPED_TIMESTAMP;
+	bool timed = flagged || ((desc->flags & ours) == ours && (desc->flags & never) == 0);
 	guest_map_put(pools, *made,
 	              POOL_KNOWN | (timed ? POOL_TIMED : 0u) | (counts(desc) ? POOL_COUNTS : 0u));
 	if (flagged)
@@ -95,8 +96,10 @@ void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver 
                             ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
                             ze_event_handle_t *made, ze_result_t result)
 {
-	uint64_t of = guest_map_find(pools, pool, POOL_KNOWN);
-	if (result == ZE_RESULT_SUCCESS && made != NULL)
+	uint64_t of = guest_map_find(pools, pool, 0);
+	// Of a pool that was opened by IPC it may be one that is known already.
+	if (result == ZE_RESULT_SUCCESS && made != NULL &&
+	    (of != 0 || ze_event_find(*made) == NULL))
 		event_made(*made, pool, (of & POOL_TIMED) != 0, (of & POOL_COUNTS) != 0);
 }
 

@@ -229,11 +229,14 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 		return false;
 	}
 	ze_result_t result = ask(thread, list, &pending, &said);
-	bool ready = result != ZE_RESULT_NOT_READY;
-	if (ready && claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+	bool mine =
+	    result != ZE_RESULT_NOT_READY &&
+	    claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL);
+	if (mine)
 		settle(thread, list, &pending, result, &said);
 	asked_enough(&pending);
-	return ready || look(list, at, false).event == NULL;
+	// Who else has claimed it writes its times; but its event may be a copy's by now.
+	return mine || look(list, at, false).event == NULL;
 }
 
 bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event,
@@ -423,7 +426,9 @@ void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_
 		return;
 	}
 	ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
-	// The command may still be to signal it: it is not used again.
+	// The command may still be to signal it: ours is not used again.
+	if (known != NULL)
+		known->doubtful = !known->counts;
 }
 
 // ---- all
@@ -441,6 +446,11 @@ bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list)
 	int saved = errno;
 	if (!(thread->helper ? guest_try(&list->harvesting) : ze_take_right(list)))
 		return false;
+	// Its context may be gone by now.
+	if (atomic_load(&list->process) != thread->process) {
+		guest_release(&list->harvesting);
+		return true;
+	}
 	uint64_t from = guest_ticks();
 	uint32_t before = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	if (list->device != NULL)

@@ -212,9 +212,12 @@ void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze
 
 // ---- harvest
 
+// An event that was reset before the query came to it says nothing: zeroes, or ones in all bits,
+// with Intel's driver in 32.
 static bool is_given(const ze_kernel_timestamp_result_t *stamps)
 {
-	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
+	uint64_t start = stamps->global.kernelStart, end = stamps->global.kernelEnd;
+	return start != end || (start != 0 && start != UINT32_MAX && start != UINT64_MAX);
 }
 
 // What the node's event says is known: should it not be reset, it says nothing new until it is
