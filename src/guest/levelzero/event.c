@@ -307,16 +307,16 @@ ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle
 	struct ze_event *event = thread != NULL ? ze_event_find(handle) : NULL;
 	if (event == NULL)
 		return driver->call.zeEventDestroy(handle);
-	struct going going = { .what = { .driver = driver,
-		                         .event = handle,
-		                         .known = event,
-		                         .pool = event->pool } };
+	struct going going = {
+		.what = { .driver = driver, .event = handle, .known = event, .pool = event->pool }
+	};
 	// This thread's part is one of them, so that nobody destroys it before all are known.
 	atomic_store(&event->in_flight, 1);
 	bool all = true;
 	ze_event_before(thread, event);
 	const struct ze_content *content =
-	    event->list != NULL ? atomic_load_explicit(&event->content, memory_order_relaxed) : NULL;
+	    event->list != NULL ? atomic_load_explicit(&event->content, memory_order_relaxed)
+	                        : NULL;
 	if (atomic_load(&event->nodes) > (content != NULL ? 1u : 0u))
 		all = ze_nodes_before(thread, event, defer_behind, &going);
 	else if (content != NULL && atomic_load(&content->in_flight) != 0)

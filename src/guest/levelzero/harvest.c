@@ -178,8 +178,8 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 	bool mine = is_inside(list, at) && entry->event != NULL && entry->event == pending->event;
 	if (mine) {
 		entry->event = NULL;
-		// Before the program's thread sees that nothing is pending, or the next command that
-		// signals it is asked.
+		// Before the program's thread sees that nothing is pending, or the next command
+		// that signals it is asked.
 		if (stamps != NULL && said != NULL && is_later(said, list, at))
 			ze_keep_stamps(said, stamps);
 		if (known != NULL && known->list == list && known->content == NULL &&
@@ -229,9 +229,8 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 		return false;
 	}
 	ze_result_t result = ask(thread, list, &pending, &said);
-	bool mine =
-	    result != ZE_RESULT_NOT_READY &&
-	    claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL);
+	bool mine = result != ZE_RESULT_NOT_READY &&
+	            claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL);
 	if (mine)
 		settle(thread, list, &pending, result, &said);
 	asked_enough(&pending);
@@ -389,7 +388,8 @@ void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
 	struct ze_pending *entry = &list->ring[event->at & list->mask];
 	// The helper may have read it meanwhile.
 	bool needed = event->list == list && event->content == NULL && entry->known == event &&
-	              entry->event == event->handle, half;
+	              entry->event == event->handle,
+	     half;
 	if (needed) {
 		entry->event = copy->event;
 		entry->known = NULL;
@@ -402,7 +402,8 @@ void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
 		event->copied_list = list;
 	}
 	guest_let_go(&list->push);
-	// Of no command it is given back when it is made; without room for it when the context goes.
+	// Of no command it is given back when it is made; without room for it when the context
+	// goes.
 	if (!needed && push(list, copy, &half))
 		guest_count(&guest_header->pending, 1);
 }

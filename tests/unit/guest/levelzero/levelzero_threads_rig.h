@@ -104,9 +104,9 @@ struct worker {
 	ze_command_queue_handle_t queue;
 	ze_fence_handle_t fence;
 	ze_event_handle_t event[EVENTS];
-	ze_event_handle_t gate;            // by the host
-	ze_event_handle_t last;            // of the last command of all before
-	ze_event_handle_t within, at_end;  // of the regular list, reset in it and by the host
+	ze_event_handle_t gate;           // by the host
+	ze_event_handle_t last;           // of the last command of all before
+	ze_event_handle_t within, at_end; // of the regular list, reset in it and by the host
 	uint32_t *memory;
 	uint64_t immediates, in_lists; // commands that are to have times, each time they run
 };

@@ -117,7 +117,8 @@ static inline size_t count_out_of_order(const struct told_all *all)
 		bool follows = times->queue == before->queue &&
 		               (times->execution == 0 || times->number == before->number);
 		if (follows && times->start < before->end)
-			bad += is_bad(before, "comes first") + is_bad(times, "begins before that ends");
+			bad += is_bad(before, "comes first") +
+			       is_bad(times, "begins before that ends");
 	}
 	return bad;
 }

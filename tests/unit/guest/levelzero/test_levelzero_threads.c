@@ -2,8 +2,8 @@
 // The Level Zero recorder, with its own sources, under threads: commands are appended, executed,
 // waited for, and their events, lists and pools used again and destroyed in all ways that programs
 // have, while the recorder's thread and others harvest. Each command is waited for, so each has its
-// times, once, and they are its own. Over the CPU driver, whose file is the argument. Built a second
-// time for ThreadSanitizer.
+// times, once, and they are its own. Over the CPU driver, whose file is the argument. Built a
+// second time for ThreadSanitizer.
 #include "levelzero_threads_rig.h"
 #include "levelzero_threads_trace.h"
 
@@ -123,6 +123,36 @@ static void signal_again(struct worker *worker)
 	must(ze.Event.pfnHostReset(event));
 }
 
+// What is no command's, or another process's to use, has no times; the event has them afterwards.
+static void signal_without_work(struct worker *worker)
+{
+	ze_event_handle_t event = worker->event[chance(worker) % EVENTS];
+	must(ze.CommandList.pfnAppendSignalEvent(worker->immediate, event));
+	must(ze.Event.pfnHostSynchronize(event, FOR_EVER));
+	must(ze.Event.pfnHostReset(event));
+	now(worker, event);
+	must(ze.Event.pfnHostSynchronize(event, FOR_EVER));
+	must(ze.Event.pfnHostReset(event));
+}
+
+static void use_shared_event(struct worker *worker)
+{
+	ze_event_pool_handle_t opened,
+	    pool = make_pool(ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_IPC, 1);
+	ze_event_handle_t event = make_event(pool, 0), same;
+	ze_ipc_event_pool_handle_t handle;
+	must(ze.EventPool.pfnGetIpcHandle(pool, &handle));
+	must(ze.EventPool.pfnOpenIpcHandle(context, handle, &opened));
+	same = make_event(opened, 0);
+	append(worker, worker->immediate, event);
+	must(ze.Event.pfnHostSynchronize(same, FOR_EVER));
+	must(ze.Event.pfnHostReset(same));
+	must(ze.Event.pfnDestroy(same));
+	must(ze.EventPool.pfnCloseIpcHandle(opened));
+	must(ze.Event.pfnDestroy(event));
+	must(ze.EventPool.pfnDestroy(pool));
+}
+
 // ---- regular lists
 
 static void run_often(struct worker *worker)
@@ -233,9 +263,10 @@ static void short_lived_immediate(struct worker *worker)
 // ---- the threads
 
 static void (*const ways[])(struct worker *) = {
-	reset_by_host,         destroy_event, reset_by_list,     destroy_after_reset_by_list,
-	signal_again,          run_often,     run_with_fence,    reset_behind_list,
-	fill_anew,             run_on_immediate, short_lived_list, short_lived_immediate,
+	reset_by_host,    destroy_event,         reset_by_list,    destroy_after_reset_by_list,
+	signal_again,     signal_without_work,   use_shared_event, run_often,
+	run_with_fence,   reset_behind_list,     fill_anew,        run_on_immediate,
+	short_lived_list, short_lived_immediate,
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
