@@ -7,6 +7,7 @@
 #include "levelzero_threads_rig.h"
 #include "levelzero_threads_trace.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +80,7 @@ static void reset_by_list(struct worker *worker)
 {
 	ze_event_handle_t event = worker->event[chance(worker) % EVENTS];
 	uint32_t turns = 1 + chance(worker) % 3;
-	bool gated = chance(worker) % 4 != 0;
+	bool gated = chance(worker) % 2 != 0;
 	if (gated)
 		shut_gate(worker);
 	for (uint32_t i = 0; i < turns; i++) {
@@ -285,12 +286,35 @@ static void *work(void *argument)
 	return NULL;
 }
 
+// Has all lists of all threads looked through, over and over.
+static void *harvest(void *argument)
+{
+	const ze_fence_desc_t signalled = { .stype = ZE_STRUCTURE_TYPE_FENCE_DESC,
+		                            .flags = ZE_FENCE_FLAG_SIGNALED };
+	const ze_command_queue_desc_t described = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC };
+	ze_command_queue_handle_t queue;
+	ze_fence_handle_t fence;
+	must(ze.CommandQueue.pfnCreate(context, device, &described, &queue));
+	must(ze.Fence.pfnCreate(queue, &signalled, &fence));
+	while (atomic_load((_Atomic int *)argument) != 0) {
+		must(ze.Fence.pfnQueryStatus(fence));
+		sched_yield();
+	}
+	must(ze.Fence.pfnDestroy(fence));
+	must(ze.CommandQueue.pfnDestroy(queue));
+	return NULL;
+}
+
 // How many times there are to be, into the file of that path: of immediate lists, and of others.
 static int run_workers(void *path)
 {
 	static struct worker workers[WORKERS];
 	uint64_t immediates = 0, in_lists = 0;
+	_Atomic int working = 1;
+	pthread_t harvester;
 	open_driver();
+	if (pthread_create(&harvester, NULL, harvest, &working) != 0)
+		return 1;
 	for (uint32_t i = 0; i < WORKERS; i++) {
 		workers[i].number = i;
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
@@ -301,6 +325,8 @@ static int run_workers(void *path)
 		immediates += workers[i].immediates;
 		in_lists += workers[i].in_lists;
 	}
+	atomic_store(&working, 0);
+	pthread_join(harvester, NULL);
 	must(ze.EventPool.pfnDestroy(timed_pool));
 	must(ze.EventPool.pfnDestroy(plain_pool));
 	FILE *file = fopen(path, "w");
