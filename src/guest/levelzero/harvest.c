@@ -103,12 +103,9 @@ static ze_result_t ask(struct guest_thread *thread, struct ze_list *list,
 	if (pending->is_behind && pending->slot == NULL &&
 	    !harvest_one(thread, list, pending->behind))
 		return ZE_RESULT_NOT_READY;
-	if (pending->slot != NULL) {
-		ze_result_t status = list->driver->call.zeEventQueryStatus(pending->event);
-		if (status == ZE_RESULT_SUCCESS)
-			said->stamps = *pending->slot;
-		return status;
-	}
+	// The slot is read by who claims it: for others it may be another command's by then.
+	if (pending->slot != NULL)
+		return list->driver->call.zeEventQueryStatus(pending->event);
 	ze_result_t result =
 	    list->driver->call.zeEventQueryKernelTimestamp(pending->event, &said->stamps);
 	if (result == ZE_RESULT_SUCCESS && pending->known != NULL &&
@@ -167,9 +164,9 @@ static bool is_later(struct ze_event *event, const struct ze_list *list, uint32_
 }
 
 // Of those who have asked for a command's times, who gets true writes them: the thread that is
-// about to reset the event need not wait for one that harvests. `stamps` NULL: it has none.
+// about to reset the event need not wait for one that harvests.
 static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending,
-                  const ze_kernel_timestamp_result_t *stamps)
+                  ze_result_t result, struct ze_told *told)
 {
 	struct ze_event *known = pending->known, *said = known != NULL ? known : pending->of;
 	guest_hold(&list->push);
@@ -178,10 +175,12 @@ static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pe
 	bool mine = is_inside(list, at) && entry->event != NULL && entry->event == pending->event;
 	if (mine) {
 		entry->event = NULL;
+		if (pending->slot != NULL)
+			told->stamps = *pending->slot;
 		// Before the program's thread sees that nothing is pending, or the next command
 		// that signals it is asked.
-		if (stamps != NULL && said != NULL && is_later(said, list, at))
-			ze_keep_stamps(said, stamps);
+		if (result == ZE_RESULT_SUCCESS && said != NULL && is_later(said, list, at))
+			ze_keep_stamps(said, &told->stamps);
 		if (known != NULL && known->list == list && known->content == NULL &&
 		    known->at == at)
 			atomic_store_explicit(&known->list, NULL, memory_order_release);
@@ -229,8 +228,7 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 		return false;
 	}
 	ze_result_t result = ask(thread, list, &pending, &said);
-	bool mine = result != ZE_RESULT_NOT_READY &&
-	            claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL);
+	bool mine = result != ZE_RESULT_NOT_READY && claim(list, at, &pending, result, &said);
 	if (mine)
 		settle(thread, list, &pending, result, &said);
 	asked_enough(&pending);
@@ -292,7 +290,7 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list,
 		return;
 	ze_result_t result = ask(thread, list, &pending, &said);
 	// Who has read it meanwhile has its times: to us it says nothing new then.
-	if (!claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+	if (!claim(list, at, &pending, result, &said))
 		return;
 	settle(thread, list, &pending, result, &said);
 	// Two commands signal it then: what it says may be the first's, or the second's.
@@ -312,7 +310,7 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 	ze_result_t result = ask(thread, list, &pending, &said);
 	if (result == ZE_RESULT_NOT_READY)
 		return false;
-	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+	if (claim(list, at, &pending, result, &said))
 		settle(thread, list, &pending, result, &said);
 	return true;
 }
