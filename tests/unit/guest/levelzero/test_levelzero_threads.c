@@ -79,7 +79,7 @@ static void open_gate(struct worker *worker)
 static void reset_by_list(struct worker *worker)
 {
 	ze_event_handle_t event = worker->event[chance(worker) % EVENTS];
-	uint32_t turns = 1 + chance(worker) % 3;
+	uint32_t turns = 1 + chance(worker) % 6;
 	bool gated = chance(worker) % 2 != 0;
 	if (gated)
 		shut_gate(worker);
@@ -183,14 +183,17 @@ static void run_with_fence(struct worker *worker)
 // it, too, runs next.
 static void reset_behind_list(struct worker *worker)
 {
-	run(worker, worker->regular, NULL);
-	wait_somehow(worker, worker->at_end, false);
-	must(ze.Event.pfnHostReset(worker->at_end));
+	enum { TIMES = 3 };
+	for (int i = 0; i < TIMES; i++) {
+		run(worker, worker->regular, NULL);
+		wait_somehow(worker, worker->at_end, true);
+		must(ze.Event.pfnHostReset(worker->at_end));
+	}
 	run(worker, worker->other, NULL);
-	wait_somehow(worker, worker->at_end, false);
+	wait_somehow(worker, worker->at_end, true);
 	must(ze.Event.pfnHostReset(worker->at_end));
 	finish_queue(worker);
-	worker->in_lists += IN_REGULAR + 2;
+	worker->in_lists += TIMES * (uint64_t)IN_REGULAR + 2;
 }
 
 // The list is reset and filled anew with its events before these are reset.
