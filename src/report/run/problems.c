@@ -379,7 +379,7 @@ static void find_nothing(struct problem_finder *finder)
 		            "the program was recorded, but its traces are gone: no file of the "
 		            "folder ends in .trace");
 	else if (recording->process_count == 0)
-		problem_add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
+		problem_add(finder, "nothing-recorded", true, "no process was recorded: %.400s",
 		            recording->layer && recording->layer[0] ? recording->layer
 		                                                    : "the trace does not say why");
 	else if (recording->call_count == 0 && recording->command_count == 0 &&
