@@ -269,13 +269,6 @@ def test_inline_assembly_is_left_alone_with_a_reason(once, tmp_path):
     assert kernel["counted_launches"] == 1 or "inline assembly" in kernel["not_counted"]
 
 
-def test_one_run_counts_nothing_and_says_why(once):
-    done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), options=["--once"])
-    assert "0 of 1 launch counted run once, " in said(done) and "run twice" not in said(done)
-    assert kernel_of(document, "vectors")["not_counted"] == \
-        "counting takes a second run of the program: leave out --once"
-
-
 def test_what_the_driver_says_of_the_kernel_is_told(once):
     done, document = once.blocks(KERNELS, "", *words_of(["matmul"]))
     multiple = kernel_of(document, "matmul")["device"]["preferred_multiple"]

@@ -10,7 +10,8 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import validate  # noqa: E402
 from recorded import PROGRAMS, SANITIZED, built, kernel_cache, run  # noqa: E402, F401
-from test_blocks import TOOLS, at, check_sums, kernel_of  # noqa: E402
+from test_blocks import KERNELS as LIBRARY  # noqa: E402
+from test_blocks import TOOLS, at, check_sums, kernel_of, once, said, words_of  # noqa: E402, F401
 
 ODD = PROGRAMS / "counted_odd"
 KERNELS = pathlib.Path(__file__).parents[1] / "programs/counted_odd.cl"
@@ -231,3 +232,17 @@ def test_a_thousand_blocks_are_told_apart(odd):
     kernel = kernel_of(validate.load(path), "plain")
     assert kernel["whole"] and at(kernel["total"], "stores.global") == 1000
     assert sum(block["executions"] == 1 for block in kernel["blocks"]) == 1000
+
+
+def test_one_run_counts_nothing_and_says_why(once):  # noqa: F811
+    done, document = once.blocks(LIBRARY, "", *words_of(["vectors"]), options=["--once"])
+    assert "0 of 1 launch counted run once, " in said(done) and "run twice" not in said(done)
+    assert kernel_of(document, "vectors")["not_counted"] == \
+        "counting takes a second run of the program: leave out --once"
+
+
+def test_a_full_disk_is_said(once):  # noqa: F811
+    command = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", once.tare, "blocks", "--", "true"]
+    done = run(command, once.environment, cwd=once.folder)
+    assert done.status == 125
+    assert b"nothing was counted: the limit on the size of files (ulimit -f) leaves no room for counters" in done.errors

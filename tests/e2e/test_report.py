@@ -324,6 +324,9 @@ def test_a_trace_without_processes_says_why(tare, trace):
     assert report["problems"][0]["id"] == "nothing-recorded" and report["processes"] == []
     assert report["coverage"]["enqueued"] == 0 and report["wall_ns"] == 1_000_000
     assert "! no process was recorded: " in tare("report", trace).stdout
+    record["layer"]["state"] = "loaded"
+    (trace / "record.json").write_text(json.dumps(record))
+    assert "! the program was recorded, but its traces are gone: no file" in tare("report", trace).stdout
 
 
 def test_a_trace_that_is_still_written_says_so(tare, trace):

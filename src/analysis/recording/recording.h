@@ -411,6 +411,9 @@ struct tare_recorded_comparison {
 	int64_t cpu_ns, cpu_low_ns, cpu_high_ns; // of all its processes
 };
 
+// What record.json says of the layer where a process was recorded.
+#define TARE_LAYER_LOADED "loaded"
+
 // All of a trace. Every array belongs to the recording, and so do the texts.
 struct tare_recording {
 	const char *path, *name;   // of the folder; name without ".tare"
@@ -422,7 +425,7 @@ struct tare_recording {
 	int64_t start_realtime_ns; // since 1970; 0: not known
 	int64_t user_cpu_ns, system_cpu_ns; // of all processes waited for; TARE_NO_TIME
 	uint32_t host_units;                // logical CPUs; 0: not known
-	const char *layer;   // what became of the layer, when no process was recorded
+	const char *layer;   // what became of the layer: TARE_LAYER_LOADED, or a sentence
 	const char *problem; // of the folder, NULL: none
 	struct tare_recorded_comparison comparison; // with runs that were not recorded
 	// APIs whose libraries the program had and that are not recorded

@@ -236,7 +236,7 @@ static int explain(struct session *session, struct tare_error *error)
 	                   : session->runs.loader.wanted ? &session->runs.loader.without
 	                                                 : &session->runs.loader.program,
 	                   NULL, why, sizeof why);
-	tare_fail(error, ENODATA, "nothing was counted: %.300s; nor did it use CUDA", why);
+	tare_fail(error, ENODATA, "nothing was counted: %.390s; nor did it use CUDA", why);
 	return TARE_EXIT_RECORD;
 }
 

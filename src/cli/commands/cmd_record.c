@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/recording/recording.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "cli/options/commands.h"
@@ -347,7 +348,7 @@ static void judge_layer(struct session *session)
 	} else {
 		snprintf(session->state, sizeof session->state, "%s",
 		         survey->silent < survey->processes || survey->unreadable
-		             ? "loaded"
+		             ? TARE_LAYER_LOADED
 		             : "the layer was loaded, 0 calls: a library was opened and not used");
 	}
 }

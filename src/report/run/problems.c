@@ -373,8 +373,13 @@ static void find_nothing(struct problem_finder *finder)
 	if (why == TARE_NO_COMMAND_OTHER_API ||
 	    (why == TARE_NO_COMMAND_DAMAGED && recording->process_count == 0))
 		return;
-	if (recording->process_count == 0)
-		problem_add(finder, "nothing-recorded", true, "no process was recorded: %.300s",
+	if (recording->process_count == 0 && recording->layer &&
+	    strcmp(recording->layer, TARE_LAYER_LOADED) == 0)
+		problem_add(finder, "nothing-recorded", true,
+		            "the program was recorded, but its traces are gone: no file of the "
+		            "folder ends in .trace");
+	else if (recording->process_count == 0)
+		problem_add(finder, "nothing-recorded", true, "no process was recorded: %.400s",
 		            recording->layer && recording->layer[0] ? recording->layer
 		                                                    : "the trace does not say why");
 	else if (recording->call_count == 0 && recording->command_count == 0 &&
