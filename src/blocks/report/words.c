@@ -47,7 +47,8 @@ void tare_blocks_why(const struct tare_blocks_kernel *kernel, char *text, size_t
 		                           "the program's own was run",
 		                           true },
 		[BLOCKS_NO_ROOM] = { "there was no room for its counters: a process has at "
-		                     "most 64 MB of them, and they lie in $TMPDIR, which may be full",
+		                     "most 64 MB of them, and they lie in $TMPDIR, which may be "
+		                     "full",
 		                     false },
 		[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
 		                      "which tare blocks does not follow yet",
