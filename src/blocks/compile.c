@@ -435,6 +435,14 @@ int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_build
 	return compile_all(&how, builds, error);
 }
 
+const char *tare_blocks_clang(const struct tare_blocks_builds *builds)
+{
+	for (size_t i = 0; i < builds->count; i++)
+		if (builds->at[i].clang[0])
+			return builds->at[i].clang;
+	return "";
+}
+
 void tare_blocks_builds_free(struct tare_blocks_builds *builds)
 {
 	for (size_t i = 0; i < builds->count; i++) {

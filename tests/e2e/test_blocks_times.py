@@ -31,7 +31,7 @@ exec {clang} "$@"
 
 def test_time_is_where_the_work_is(once, tmp_path):
     """64 times the work of the other kernel, in one program. Lines are n/a where the code cannot be made again."""
-    done, document = once.blocks(KERNELS, "", *words_of([]), "matmul:40", "192", "192", "8", "192", "8", "matmul", "48",
+    done, document = once.blocks(KERNELS, "", *words_of([]), "matmul:12", "192", "192", "8", "192", "8", "matmul", "48",
                                  "48", "8", "48", "8", "strided", "4", "64", "0", options=["--times"],
                                  TARE_CLANG=unlike_clang(tmp_path))
     time, light = (kernel_of(document, name)["time"] for name in ["matmul", "strided"])
