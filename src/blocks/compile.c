@@ -551,6 +551,14 @@ int tare_blocks_compile_text(const char *from, const char *folder,
 	return status;
 }
 
+const char *tare_blocks_clang(const struct tare_blocks_builds *builds)
+{
+	for (size_t i = 0; i < builds->count; i++)
+		if (builds->at[i].clang[0])
+			return builds->at[i].clang;
+	return "";
+}
+
 void tare_blocks_builds_free(struct tare_blocks_builds *builds)
 {
 	for (size_t i = 0; i < builds->count; i++) {

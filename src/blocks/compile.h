@@ -61,4 +61,6 @@ int tare_blocks_source_write(const char *folder, const struct tare_blocks_build 
 int tare_blocks_compile_text(const char *from, const char *folder,
                              const struct tare_blocks_build *build, const char *text,
                              struct tare_blocks_module *module, struct tare_error *error);
+// The compiler of the first build that has one; "": none.
+const char *tare_blocks_clang(const struct tare_blocks_builds *builds);
 void tare_blocks_builds_free(struct tare_blocks_builds *builds);

@@ -27,6 +27,7 @@ ALLOWED = {
     "blocks/intel/listings.c": (1, "the name of a compiler's file"),
     "blocks/tools/arguments.c": (1, "what a driver says of a device"),
     "blocks/intel/ze_info.c": (1, "mnemonics of assembly"),
+    "blocks/clock/code.c": (4, "LLVM's text of a module, and a path"),
     "blocks/compile.c": (1, "the driver's version"),
     "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),
     "blocks/tools/legal.c": (5, "LLVM's text"),

@@ -51,7 +51,9 @@ void tare_blocks_why(const struct tare_blocks_document *document,
 		[BLOCKS_LAUNCH_FAILED] = { "the instrumented kernel could not be launched, and "
 		                           "the program's own was run",
 		                           true },
-		[BLOCKS_NO_ROOM] = { "there was no room for its counters: free some in $TMPDIR",
+		[BLOCKS_NO_ROOM] = { "there was no room for its counters: a process has at "
+		                     "most 64 MB of them, and they lie in $TMPDIR, which may be "
+		                     "full",
 		                     false },
 		[BLOCKS_NO_AREA] = { "the counters of other kernels take all of the 64 MiB that "
 		                     "those of a process may: let each of several runs launch "

@@ -263,13 +263,14 @@ static int count_before(struct session *session, struct tare_error *error)
 	           : TARE_EXIT_OK;
 }
 
-// The compiler of a build's; "": none.
-static const char *clang_of(const struct tare_blocks_builds *builds)
+static int run_silently(struct session *session, const struct tare_blocks_run *run,
+                        struct tare_child_end *end, struct tare_error *error)
 {
-	for (size_t i = 0; i < builds->count; i++)
-		if (builds->at[i].clang[0])
-			return builds->at[i].clang;
-	return "";
+	int64_t wall_ns;
+	bool ours;
+
+	tare_input_restore(&session->runs.input);
+	return tare_blocks_run(&session->runs.place, run, end, &wall_ns, &ours, error);
 }
 
 // Two more runs, silent and without counters: PoCL builds with lines, into a cache of ours, and in
@@ -278,7 +279,8 @@ static int sample_times(struct session *session, struct tare_error *error)
 {
 	const struct own *own = (const void *)session->settings->own;
 	const char *folder = session->runs.place.folder;
-	const struct tare_blocks_times_tools tools = { clang_of(&session->builds), folder };
+	const struct tare_blocks_times_tools tools = { tare_blocks_clang(&session->builds),
+		                                       folder };
 	struct tare_blocks_run run = { .arguments = session->settings->program,
 		                       .stage = BLOCKS_STAGE_COLLECT,
 		                       .silent = true };
@@ -286,24 +288,21 @@ static int sample_times(struct session *session, struct tare_error *error)
 	struct tare_blocks_ticks ticks = { .at = NULL };
 	struct tare_blocks_clock *clock = NULL;
 	char cache[PATH_MAX];
-	int64_t wall_ns;
-	bool ours;
 
 	session->times.asked = own->times;
 	if (!own->times || session->runs.end.signal || session->runs.end.asked ||
 	    !tare_blocks_clock_is_allowed(&session->times.why))
 		return 0;
 	snprintf(cache, sizeof cache, "%s/pocl", folder);
-	run.cache = cache;
-	tare_input_restore(&session->runs.input);
-	int status = tare_blocks_run(&session->runs.place, &run, &end, &wall_ns, &ours, error);
-	if (status < 0 || end.asked)
+	// Without a compiler, or without anything that was built, there are times of kernels only.
+	run.cache = tools.clang[0] ? cache : NULL;
+	int status = run.cache ? run_silently(session, &run, &end, error) : 0;
+	if (status < 0 || (run.cache && end.asked))
 		return status;
 	clock = tare_blocks_clock_begin(&session->times.why);
 	if (!clock)
 		return 0;
-	tare_input_restore(&session->runs.input);
-	status = tare_blocks_run(&session->runs.place, &run, &end, &wall_ns, &ours, error);
+	status = run_silently(session, &run, &end, error);
 	tare_blocks_clock_end(clock, &ticks);
 	if (status == 0 && tare_blocks_times_make(&ticks, &tools, &session->times) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
