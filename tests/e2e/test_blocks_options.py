@@ -15,6 +15,7 @@ pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load
               pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version")]
 
 ITEMS = 4096
+TRIES = 4
 SOURCE = """
 kernel void turned(global const float *in, global float *out, int n)
 {
@@ -52,10 +53,19 @@ def compared(blocks, sets, own=LONG, rounds="6", **environment):
     return done, document, rows[0] if rows else None
 
 
+def is_faster(row, own):
+    return all(time < others for time, others in zip(row["times_ns"], own["times_ns"], strict=True))
+
+
 def test_the_faster_set_is_named_and_counted(once):  # noqa: F811
-    """512 times the work can be told from noise on any machine."""
-    done, document, rows = compared(once, [SHORT, "-cl-mad-enable"])
-    own, short, same = rows
+    """512 times the work is told from noise where no round was interrupted for as long: of several tries one is of
+    that kind, and what is told is what the rounds say in all."""
+    for _ in range(TRIES):
+        done, document, rows = compared(once, [SHORT, "-cl-mad-enable"])
+        own, short, same = rows
+        assert (short["told"] == "faster") == is_faster(short, own)
+        if short["told"] == "faster":
+            break
     assert short["told"] == "faster" and short["best"] and short["ratio"]["high"] < 1
     assert not same["best"] or same["told"] == "faster"
     assert own["total"]["loads"]["global"] == 512 * 4 * ITEMS

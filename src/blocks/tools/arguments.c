@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,19 @@ static void add_fixed(struct tare_blocks_arguments *arguments,
 	}
 }
 
+// The folder is another one in each run: with its name in the code, a driver that keeps what it has
+// built would build the same code again.
+static void add_place(struct tare_blocks_arguments *arguments, const char *source)
+{
+	const char *slash = strrchr(source, '/');
+	char text[PATH_MAX + 32];
+
+	if (!slash)
+		return;
+	snprintf(text, sizeof text, "-fdebug-prefix-map=%.*s=.", (int)(slash - source), source);
+	add(arguments, text);
+}
+
 int tare_blocks_arguments_make(const struct tare_blocks_request *request,
                                struct tare_blocks_arguments *arguments, struct tare_error *error)
 {
@@ -169,6 +183,7 @@ int tare_blocks_arguments_make(const struct tare_blocks_request *request,
 		add(arguments, "-Xclang");
 		add(arguments, "-disable-llvm-passes");
 	}
+	add_place(arguments, request->source);
 	add(arguments, request->source);
 	add(arguments, "-o");
 	add(arguments, request->output);
