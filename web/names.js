@@ -7,7 +7,9 @@ const COMMON_ARGUMENTS = new Set(['bool', 'char', 'short', 'int', 'long', 'float
 	'array', 'Half', 'BFloat16', 'half_t', '__half', 'bfloat16_t', '__nv_bfloat16']);
 const LEAST_ARGUMENTS = 6;
 const UNNAMED = '(anonymous namespace)::';
-const WORD = /[A-Za-z0-9_$\u0080-\u{10ffff}]+/uy;
+// An operator has its signs: "operator<<".
+const LETTERS = '[A-Za-z0-9_$\\u0080-\\u{10ffff}]', WORDS = `operator(?:\\[\\]|[<>=!+\\-*\\/%^&|~]{1,3})|${LETTERS}+`;
+const WORD = new RegExp(WORDS, 'uy');
 const letterCount = (text) => Array.from(text).length;
 
 function wordAt(text, at) {
@@ -79,15 +81,23 @@ function worthOfArgument(word, isLambda) {
 
 // The words of most worth, with the numbers of their lambdas.
 function tellingArguments(text) {
-	const words = Array.from(text.matchAll(/([A-Za-z0-9_$\u0080-\u{10ffff}]+)((?:#[A-Za-z0-9_$\u0080-\u{10ffff}]*)*)/gu),
+	const words = Array.from(text.matchAll(new RegExp(`(${WORDS})((?:#${LETTERS}*)*)`, 'gu')),
 		([all, word, lambdas]) => ({ all, worth: worthOfArgument(word, lambdas !== '') }));
 	const most = Math.max(1, ...words.map(({ worth }) => worth));
 	return words.filter(({ worth }) => worth === most).map(({ all }) => all).join(', ');
 }
 
+// Where the template's arguments begin; -1: it has none.
+function argumentsAt(text) {
+	for (let at = 0; at < text.length; at += wordAt(text, at).length || 1)
+		if (text[at] === '<')
+			return at;
+	return -1;
+}
+
 // What follows the template's arguments, as of a member; '' where nothing does.
 function behindArguments(text) {
-	for (let at = 0, depth = 0; at < text.length; at++) {
+	for (let at = 0, depth = 0; at < text.length; at += wordAt(text, at).length || 1) {
 		depth += text[at] === '<' ? 1 : 0;
 		if (text[at] === '>' && --depth === 0)
 			return text.slice(at + 1);
@@ -101,7 +111,7 @@ function cutMiddle(text, length) {
 }
 
 function cutBoth(name, telling, length) {
-	const width = letterCount(telling), least = Math.floor(length / 3);
+	const width = letterCount(telling), least = Math.min(Math.floor(length / 3), letterCount(name));
 	const first = width + 1 + least > length ? least : length - 1 - width;
 	return `${Array.from(name).slice(0, first).join('')}…${shorten(telling, length - first - 1)}`;
 }
@@ -109,7 +119,8 @@ function cutBoth(name, telling, length) {
 // Whether it is a name of C++ that has something to leave out: no words beside each other.
 function isQualifiedName(name) {
 	const plain = simplifiedName(name, true, true), word = wordAt(plain, 0);
-	return /<|::|\(/.test(name) && word !== '' && (word === plain || '<#:~'.includes(plain[word.length])) && !name.includes('…');
+	return /<|::|\(/.test(name) && word !== '' && !name.includes('…') &&
+		(word === plain || plain.startsWith(' <', word.length) || '<#:~'.includes(plain[word.length]));
 }
 
 // A name in at most so many letters (at least 4). Of a member the template's arguments are left out.
@@ -125,7 +136,7 @@ function shortenName(text, most) {
 		if (letterCount(simple) <= length)
 			return simple;
 	}
-	const simple = simplifiedName(name, true, true), from = simple.indexOf('<');
+	const simple = simplifiedName(name, true, true), from = argumentsAt(simple);
 	const own = from < 0 ? simple : simple.slice(0, from), rest = from < 0 ? '' : behindArguments(simple.slice(from));
 	if (wordAt(rest, 0) || rest.startsWith('::'))
 		return cutMiddle(`${own}<>${rest}`, length);

@@ -325,7 +325,8 @@ static void add_columns(const struct writing *w, const struct tare_shown_column 
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_column *column = columns[i].column;
-		bool cut = i == 0 && !w->part->flush && column->shown != TARE_SHOWN_MOMENT;
+		bool cut = i == 0 && !w->part->flush && column->shown != TARE_SHOWN_MOMENT &&
+		           !(column->flags & TARE_WHOLE);
 		char header[RUN_TEXT];
 		write_title(w, &columns[i], i == 0, header);
 		if (!named[column->unit]) {
@@ -345,7 +346,8 @@ static void write_first(const struct writing *w, const struct tare_shown_column 
 {
 	size_t depth = w->part->depths ? w->part->depths[index] : 0;
 	size_t indent = 2 * (depth < DEEPEST ? depth : DEEPEST);
-	size_t room = w->part->flush ? RUN_TEXT : tare_report_room(w->text, w->part->others);
+	bool whole = w->part->flush || column->column->flags & TARE_WHOLE;
+	size_t room = whole ? RUN_TEXT : tare_report_room(w->text, w->part->others);
 	char buffer[RUN_TEXT];
 
 	write_value(w, column, w->rows[index], buffer);

@@ -40,12 +40,23 @@ ROWS(phase, TIMELINE_PHASES)
 ROWS(gap, TIMELINE_GAPS)
 #undef ROWS
 
+static void know_none(int64_t *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = TARE_NO_TIME;
+}
+
 // A function for a column: the expression may use `timeline`, `row`, the row's `index` and `it`.
-#define FILL(table, column, element, ...)                                                          \
+// Where `any` is 0 no row has one.
+#define FILL(table, column, any, element, ...)                                                     \
 	static void table##_##column(const struct timeline *timeline, size_t from, size_t count,   \
 	                             int64_t *values, int64_t *bases)                              \
 	{                                                                                          \
 		(void)bases;                                                                       \
+		if (!(any)) {                                                                      \
+			know_none(values, count);                                                  \
+			return;                                                                    \
+		}                                                                                  \
 		for (size_t row = from; row < from + count; row++) {                               \
 			const uint32_t index = table##_index(timeline, row);                       \
 			const __typeof__(*(element)) *it = (element);                              \
@@ -55,11 +66,12 @@ ROWS(gap, TIMELINE_GAPS)
 	}
 
 #define VALUE_OF(table, column, element, expression)                                               \
-	FILL(table, column, element, values[row - from] = expression)
+	FILL(table, column, true, element, values[row - from] = expression)
 
 // A moment, and the one before that the column is relative to.
 #define MOMENT_OF(table, column, element, moment_ns, base_ns)                                      \
-	FILL(table, column, element, values[row - from] = since_start(timeline, it->moment_ns),    \
+	FILL(table, column, true, element,                                                         \
+	     values[row - from] = since_start(timeline, it->moment_ns),                            \
 	     bases[row - from] = since_start(timeline, it->base_ns))
 
 #define VALUE(table, column, array, expression) VALUE_OF(table, column, &(array)[index], expression)
@@ -69,6 +81,9 @@ ROWS(gap, TIMELINE_GAPS)
 
 #define COMMAND(column, expression)                                                                \
 	VALUE_OF(command, column, TARE_COMMAND(timeline->recording, index), expression)
+#define COMMAND_IF(any, column, expression)                                                        \
+	FILL(command, column, any, TARE_COMMAND(timeline->recording, index),                       \
+	     values[row - from] = expression)
 #define COMMAND_MOMENT(column, base_ns)                                                            \
 	MOMENT_OF(command, column, TARE_COMMAND(timeline->recording, index), column##_ns, base_ns)
 COMMAND(number, index)
@@ -91,19 +106,18 @@ COMMAND(shape, it->kind == TARE_KIND_KERNEL && it->amount < timeline->recording-
                    ? (int64_t)it->amount
                    : TARE_NO_TIME)
 COMMAND(function, it->function)
-COMMAND(stack, it->stack < timeline->stack_count ? (int64_t)it->stack : TARE_NO_TIME)
+COMMAND_IF(timeline->stack_count, stack,
+           it->stack < timeline->stack_count ? (int64_t)it->stack : TARE_NO_TIME)
 COMMAND(phase, timeline->command_phase[index] == TARE_NO_INDEX
                    ? TARE_NO_TIME
                    : (int64_t)timeline->phase_row[timeline->command_phase[index]])
 COMMAND(depth, timeline->command_depth[index])
 COMMAND(part, it->part)
-// Few runs have executions or links: then no command is asked.
-COMMAND(executed_by,
-        timeline->recording->execution_count > 0 && tare_command_is_run(it) &&
-                it->execution < timeline->recording->execution_count
-            ? index_or_none(
-                  timeline->command_row[timeline->recording->executions[it->execution].command])
-            : TARE_NO_TIME)
+COMMAND_IF(timeline->recording->execution_count, executed_by,
+           tare_command_is_run(it) && it->execution < timeline->recording->execution_count
+               ? index_or_none(
+                     timeline->command_row[timeline->recording->executions[it->execution].command])
+               : TARE_NO_TIME)
 
 // Which of the header's `links`.
 static int64_t link_number(const struct tare_recording *recording, uint32_t index)
@@ -126,8 +140,7 @@ static int64_t waits_from(const struct tare_recording *recording, size_t first)
 	return first < recording->wait_count ? (int64_t)(i - first + (i < recording->wait_count))
 	                                     : 0;
 }
-COMMAND(link, timeline->recording->link_count > 0 ? link_number(timeline->recording, index)
-                                                  : TARE_NO_TIME)
+COMMAND_IF(timeline->recording->link_count, link, link_number(timeline->recording, index))
 COMMAND(waits, waits_from(timeline->recording, it->first_wait))
 
 static size_t wait_count(const struct timeline *timeline)

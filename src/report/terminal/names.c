@@ -11,6 +11,7 @@
 
 enum { NAME = 8192 };         // bytes of a simplified name; what is behind them is left out
 enum { LEAST_ARGUMENTS = 6 }; // columns for "<", some of them and an ellipsis
+enum { LONGEST_OPERATOR = 3 };
 
 #define ELLIPSIS "…"
 
@@ -38,13 +39,18 @@ static bool is_letter(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
+// Of an operator with its signs: "operator<<".
 static size_t word_bytes(const char *text)
 {
-	size_t bytes = 0;
+	static const char named[] = "operator", signs[] = "<>=!+-*/%^&|~";
+	size_t bytes = 0, more;
 
 	while (is_letter(text[bytes]))
 		bytes++;
-	return bytes;
+	if (bytes != strlen(named) || !begins(text, named))
+		return bytes;
+	more = begins(text + bytes, "[]") ? 2 : strspn(text + bytes, signs);
+	return bytes + (more < LONGEST_OPERATOR ? more : LONGEST_OPERATOR);
 }
 
 // Behind the bracket that closes the one at `text`; the end where none does.
@@ -209,11 +215,13 @@ static const char *cut_middle(const char *text, size_t columns, char *buffer, si
 	return buffer;
 }
 
-// Part of the name, and of what tells it apart all that there is room for beside a third.
+// Part of the name, and of what tells it apart all that there is room for beside a third, or beside
+// all of a shorter name.
 static const char *cut_both(const char *name, const char *telling, size_t columns, char *buffer,
                             size_t size)
 {
-	size_t width = tare_text_width(telling), least = columns / 3;
+	size_t width = tare_text_width(telling), own = tare_text_width(name);
+	size_t least = own < columns / 3 ? own : columns / 3;
 	size_t first = width + 1 + least > columns ? least : columns - 1 - width;
 	char rest[NAME];
 
@@ -222,12 +230,20 @@ static const char *cut_both(const char *name, const char *telling, size_t column
 	return buffer;
 }
 
+// Where the template's arguments begin; NULL: it has none.
+static char *find_arguments(char *at)
+{
+	while (*at && *at != '<')
+		at += word_bytes(at) ? word_bytes(at) : 1;
+	return *at ? at : NULL;
+}
+
 // What follows the template's arguments, as of a member; "" where nothing does.
 static char *behind_arguments(char *at)
 {
 	size_t depth = 0;
 
-	for (; *at; at++) {
+	for (; *at; at += word_bytes(at) ? word_bytes(at) : 1) {
 		depth += *at == '<';
 		if (*at == '>' && --depth == 0)
 			return at + 1;
@@ -250,14 +266,15 @@ static bool is_qualified(const char *name)
 	simplify(name, INNER_NAMESPACES | OUTER_NAMESPACES, &plain);
 	return (strchr(name, '<') || strstr(name, "::") || strchr(name, '(')) &&
 	       word_bytes(plain.text) &&
-	       (is_identifier(plain.text) || strchr("<#:~", plain.text[word_bytes(plain.text)])) &&
+	       (is_identifier(plain.text) || begins(plain.text + word_bytes(plain.text), " <") ||
+	        strchr("<#:~", plain.text[word_bytes(plain.text)])) &&
 	       !strstr(name, ELLIPSIS);
 }
 
 // Of a member the arguments are left out.
 static const char *shorten_template(struct out *simple, size_t columns, char *buffer, size_t size)
 {
-	char *arguments = strchr(simple->text, '<'), *rest;
+	char *arguments = find_arguments(simple->text), *rest;
 	struct out telling = { .length = 0 };
 
 	if (!arguments)
