@@ -383,7 +383,8 @@ static void *module_of(struct work *work, size_t *bytes, struct tare_error *erro
 		return NULL;
 	data = tare_blocks_file_read(spirv, bytes);
 	if (!data)
-		tare_fail(error, EIO, "%.200s cannot be read", spirv);
+		tare_fail(error, EIO, "%.200s ended well, but wrote no module",
+		          work->build->translator);
 	return data;
 }
 

@@ -143,10 +143,12 @@ int tare_blocks_tool_run(const char *const *arguments, const char *said, struct 
 		return 0;
 	if (WIFSIGNALED(status))
 		return tare_fail(error, EIO,
-		                 "%.60s crashed (signal %d) at what the program was built from; "
-		                 "inline assembly does that to it",
+		                 "%.60s crashed (signal %d) at what the program was built from, "
+		                 "as llvm-spirv does at inline assembly",
 		                 name, WTERMSIG(status));
 	telling_line(said, line, sizeof line);
-	return tare_fail(error, EIO, "%.60s failed: %.380s", name,
-	                 line[0] ? line : "it said nothing");
+	if (!line[0])
+		return tare_fail(error, EIO, "%.60s ended with status %d and said nothing", name,
+		                 WEXITSTATUS(status));
+	return tare_fail(error, EIO, "%.60s failed: %.380s", name, line);
 }
