@@ -31,7 +31,7 @@ class Pair:
 
 # Kernels of a millisecond or two at the most: on a busy machine one of a few rounds is then not interrupted.
 PROMISED = {
-    "double-constant": Pair("doubled", "doubled_mended", ("40", "8192", "64")),
+    "double-constant": Pair("doubled", "doubled_mended", ("40", "4096", "64")),
     "integer-division": Pair("divided", "divided_mended", ("7", "65536", "64")),
     "special-functions": Pair("transcendent", "transcendent_mended", ("4", "16384", "64")),
     "unused-lanes": Pair("filled", "filled_mended", ("4", "65536", "1"), ("4", "65536", "64")),
