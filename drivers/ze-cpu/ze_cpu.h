@@ -137,6 +137,7 @@ struct cpu_stamp {
 	// unscripted: the host's, also scripted for mapped timestamps
 	int64_t start_ns, end_ns;
 	bool known; // false: signalled by the host, or by a signal command
+	bool none;  // of an event that was not signalled when it was queried
 };
 
 struct _ze_event_pool_handle_t {

@@ -26,7 +26,7 @@ fill fixed 18 us rate 4.096 GB/s
 marker fixed 10 us
 kernel steps fixed 50 us
 """
-NS = {"kernel": 50000, "write": 29000, "read": 39000, "fill": 19000, "barrier": 10000, "marker": 10000, "other": 0}
+NS = {"kernel": 50000, "write": 29000, "read": 39000, "fill": 19000, "barrier": 10000, "other": 0}
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 
@@ -58,6 +58,9 @@ def test_every_command_once_and_timed(on, caller):
     assert native.status == 0, native.errors.decode()
     assert (done.status, done.out, done.errors) == (native.status, native.out, native.errors)
     trace, expected = Trace(done.folder), kinds(native.out)
+    # What an event says of a signal's own times is not defined.
+    markers = [key for key, command in trace.commands.items() if command.kind == "marker"]
+    assert len(markers) >= expected.pop("marker", 0)
     assert sum(expected.values()) > 10
     assert not trace.untimed and all(len(found) == 1 for found in trace.times.values())
     assert collections.Counter(kind for kind, _, _ in trace.runs()) == expected

@@ -25,8 +25,11 @@ static void keep_queried(struct run *run)
 {
 	const struct command *command = run->command;
 
-	for (uint32_t i = 0; i < command->queried_count; i++)
-		run->queried[i] = cpu_run_queried(run, i)->stamp;
+	for (uint32_t i = 0; i < command->queried_count; i++) {
+		const struct cpu_point *point = cpu_run_queried(run, i);
+		run->queried[i] = point->stamp;
+		run->queried[i].none = !(cpu_device.scripted ? point->modelled : point->real);
+	}
 }
 
 void cpu_run_modelled(struct run *run)

@@ -97,8 +97,14 @@ void cpu_stamp_host_ns(const struct cpu_stamp *stamp, int64_t *start_ns, int64_t
 	}
 }
 
+// Of an event that is not signalled a list reads what GPU drivers reset it to.
 void cpu_stamp_ticks(const struct cpu_stamp *stamp, ze_kernel_timestamp_result_t *result)
 {
+	if (stamp->none) {
+		result->global.kernelStart = result->global.kernelEnd = UINT32_MAX;
+		result->context = result->global;
+		return;
+	}
 	if (!cpu_device.scripted) {
 		result->global.kernelStart = cpu_kernel_ticks(stamp->start_ns);
 		result->global.kernelEnd = cpu_kernel_ticks(stamp->end_ns);

@@ -7,6 +7,30 @@
 
 #include <string.h>
 
+// The command is to signal an event of the program's that has times.
+static void signals(struct guest_thread *thread, struct ze_command *command, struct ze_event *known)
+{
+	struct ze_list *list = command->list;
+	// By a list that is not known it is signalled, and nothing is kept of that.
+	command->known = list != NULL ? known : NULL;
+	// Of what it says now nothing is left when it is signalled again; and it is kept in one
+	// place only.
+	if (list == NULL || list->immediate || known->content == NULL || known->counts)
+		ze_event_before(thread, known);
+	if (known->counts && (list == NULL || known->content != list->content))
+		ze_node_gone(thread, known);
+	else if (list == NULL)
+		known->doubtful = true;
+	// What it says of a signal's own times is not defined.
+	if (list == NULL || command->function != ZE_zeCommandListAppendSignalEvent)
+		return;
+	if (!list->immediate && list->content != NULL)
+		ze_node_lose(list, known);
+	command->known = NULL;
+	if (!known->counts)
+		known->doubtful = true;
+}
+
 void ze_command_begin(struct guest_thread *thread, struct ze_command *command, uint32_t function,
                       ze_command_list_handle_t handle, ze_event_handle_t event, bool takes_event)
 {
@@ -20,19 +44,8 @@ void ze_command_begin(struct guest_thread *thread, struct ze_command *command, u
 	    list != NULL && atomic_load_explicit(&list->capturing, memory_order_relaxed);
 	if (event != NULL) {
 		struct ze_event *known = ze_event_find(event);
-		if (known != NULL && known->timed) {
-			// By a list that is not known it is signalled, and nothing is kept of that.
-			command->known = list != NULL ? known : NULL;
-			// Of what it says now nothing is left when it is signalled again; and it is
-			// kept in one place only.
-			if (list == NULL || list->immediate || known->content == NULL ||
-			    known->counts)
-				ze_event_before(thread, known);
-			if (known->counts && (list == NULL || known->content != list->content))
-				ze_node_gone(thread, known);
-			else if (list == NULL)
-				known->doubtful = true;
-		}
+		if (known != NULL && known->timed)
+			signals(thread, command, known);
 	} else if (list != NULL && takes_event && !command->passed && ze_may_change() &&
 	           atomic_load_explicit(&guest_active, memory_order_relaxed)) {
 		uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);

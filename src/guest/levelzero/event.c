@@ -66,8 +66,9 @@ ze_result_t ze_do_zeEventPoolCreate(const struct ze_driver *driver, ze_context_h
 		result = driver->call.zeEventPoolCreate(context, desc, count, devices, made);
 	if (!known || result != ZE_RESULT_SUCCESS)
 		return result;
-	bool timed =
-	    flagged || ((desc->flags & ours) == ours && (desc->flags & MAPPED_TIMESTAMP) == 0);
+	// What other processes share they may signal and reset, too.
+	const ze_event_pool_flags_t never = ZE_EVENT_POOL_FLAG_IPC | MAPPED_TIMESTAMP;
+	bool timed = flagged || ((desc->flags & ours) == ours && (desc->flags & never) == 0);
 	guest_map_put(pools, *made,
 	              POOL_KNOWN | (timed ? POOL_TIMED : 0u) | (counts(desc) ? POOL_COUNTS : 0u));
 	if (flagged)
@@ -95,8 +96,10 @@ void ze_after_zeEventCreate(struct guest_thread *thread, const struct ze_driver 
                             ze_event_pool_handle_t pool, const ze_event_desc_t *desc,
                             ze_event_handle_t *made, ze_result_t result)
 {
-	uint64_t of = guest_map_find(pools, pool, POOL_KNOWN);
-	if (result == ZE_RESULT_SUCCESS && made != NULL)
+	uint64_t of = guest_map_find(pools, pool, 0);
+	// Of a pool that was opened by IPC it may be one that is known already.
+	if (result == ZE_RESULT_SUCCESS && made != NULL &&
+	    (of != 0 || ze_event_find(*made) == NULL))
 		event_made(*made, pool, (of & POOL_TIMED) != 0, (of & POOL_COUNTS) != 0);
 }
 
@@ -244,13 +247,21 @@ static ze_result_t destroy(const struct ze_driver *driver, ze_event_handle_t han
 	return driver->call.zeEventDestroy(handle);
 }
 
+// One content less is in flight that it is of: the last destroys it.
+static ze_result_t destroy_if_last(const struct ze_driver *driver, ze_event_handle_t handle,
+                                   struct ze_event *event)
+{
+	return atomic_fetch_sub(&event->in_flight, 1) == 1 ? destroy(driver, handle, event)
+	                                                   : ZE_RESULT_SUCCESS;
+}
+
 void ze_events_destroy_due(void)
 {
 	if (ZE_LIKELY(atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0))
 		return;
 	for (struct deferred *entry; ze_may_call() && (entry = due()) != NULL;) {
 		if (entry->event != NULL)
-			destroy(entry->driver, entry->event, entry->known);
+			destroy_if_last(entry->driver, entry->event, entry->known);
 		else
 			entry->driver->call.zeEventPoolDestroy(entry->pool);
 		forget(entry);
@@ -277,25 +288,46 @@ ze_result_t ze_do_zeEventPoolDestroy(const struct ze_driver *driver, ze_event_po
 	return driver->call.zeEventPoolDestroy(pool);
 }
 
+struct going {
+	struct deferred what;
+	bool failed; // there was no memory
+};
+
+static void defer_behind(void *context, const struct ze_content *content)
+{
+	struct going *going = context;
+	going->what.content = content;
+	atomic_fetch_add(&going->what.known->in_flight, 1);
+	going->failed = !defer(&going->what) || going->failed;
+}
+
 ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle_t handle)
 {
 	struct guest_thread *thread = guest_thread_of(TARE_TRACE_LEVELZERO);
 	struct ze_event *event = thread != NULL ? ze_event_find(handle) : NULL;
 	if (event == NULL)
 		return driver->call.zeEventDestroy(handle);
+	struct going going = {
+		.what = { .driver = driver, .event = handle, .known = event, .pool = event->pool }
+	};
+	// This thread's part is one of them, so that nobody destroys it before all are known.
+	atomic_store(&event->in_flight, 1);
+	bool all = true;
 	ze_event_before(thread, event);
 	const struct ze_content *content =
-	    atomic_load_explicit(&event->content, memory_order_relaxed);
-	struct deferred what = { .driver = driver,
-		                 .event = handle,
-		                 .known = event,
-		                 .pool = event->pool,
-		                 .content = content };
-	bool late = event->list != NULL && content != NULL && content->in_flight != 0;
+	    event->list != NULL ? atomic_load_explicit(&event->content, memory_order_relaxed)
+	                        : NULL;
+	if (atomic_load(&event->nodes) > (content != NULL ? 1u : 0u))
+		all = ze_nodes_before(thread, event, defer_behind, &going);
+	else if (content != NULL && atomic_load(&content->in_flight) != 0)
+		defer_behind(&going, content);
 	guest_map_remove(events, handle);
 	event->list = NULL;
 	event->content = NULL;
-	return late && defer(&what) ? ZE_RESULT_SUCCESS : destroy(driver, handle, event);
+	// Somebody may be about to ask a list of which it is not known whether that is in flight.
+	if (!all || going.failed)
+		return ZE_RESULT_SUCCESS;
+	return destroy_if_last(driver, handle, event);
 }
 
 void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_driver *driver,
@@ -304,9 +336,10 @@ void ze_before_zeEventHostReset(struct guest_thread *thread, const struct ze_dri
 	struct ze_event *event = ze_event_find(handle);
 	if (event == NULL)
 		return;
+	// It stays doubtful where what was to signal it may still do so behind the reset.
+	atomic_store_explicit(&event->doubtful, false, memory_order_relaxed);
 	ze_event_before(thread, event);
 	atomic_store_explicit(&event->read, false, memory_order_relaxed);
-	atomic_store_explicit(&event->doubtful, false, memory_order_relaxed);
 	event->copied_list = NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "guest/levelzero/ze.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 enum { FIRST_RING = 1024, LARGEST_RING = 1 << 20, INCOMPLETE_AT_A_LOOK = 16 };
@@ -71,6 +72,17 @@ bool ze_take_right(struct ze_list *list)
 	return taken;
 }
 
+bool ze_take_right_patiently(struct ze_list *list)
+{
+	enum { TURNS = 50 };
+	for (int i = 0; i < TURNS; i++) {
+		if (ze_take_right(list))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
 // ---- immediate lists
 
 bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t *stamps)
@@ -91,12 +103,9 @@ static ze_result_t ask(struct guest_thread *thread, struct ze_list *list,
 	if (pending->is_behind && pending->slot == NULL &&
 	    !harvest_one(thread, list, pending->behind))
 		return ZE_RESULT_NOT_READY;
-	if (pending->slot != NULL) {
-		ze_result_t status = list->driver->call.zeEventQueryStatus(pending->event);
-		if (status == ZE_RESULT_SUCCESS)
-			said->stamps = *pending->slot;
-		return status;
-	}
+	// The slot is read by who claims it: for others it may be another command's by then.
+	if (pending->slot != NULL)
+		return list->driver->call.zeEventQueryStatus(pending->event);
 	ze_result_t result =
 	    list->driver->call.zeEventQueryKernelTimestamp(pending->event, &said->stamps);
 	if (result == ZE_RESULT_SUCCESS && pending->known != NULL &&
@@ -134,30 +143,47 @@ static void asked_enough(const struct ze_pending *pending)
 		atomic_fetch_sub(&pending->known->asked, 1);
 }
 
-static void keep_stamps(struct ze_event *event, const ze_kernel_timestamp_result_t *stamps)
+void ze_keep_stamps(struct ze_event *event, const ze_kernel_timestamp_result_t *stamps)
 {
 	atomic_store_explicit(&event->start, stamps->global.kernelStart, memory_order_relaxed);
 	atomic_store_explicit(&event->end, stamps->global.kernelEnd, memory_order_relaxed);
 	atomic_store_explicit(&event->read, true, memory_order_release);
 }
 
+// Whether what the event says of the command at that place is newer than what is kept. Of two whose
+// times were copied the second may be read first. With the list's lock `push`.
+static bool is_later(struct ze_event *event, const struct ze_list *list, uint32_t at)
+{
+	bool later = atomic_load_explicit(&event->kept_list, memory_order_relaxed) != list ||
+	             (int32_t)(at - event->kept_at) > 0;
+	if (later) {
+		atomic_store_explicit(&event->kept_list, list, memory_order_relaxed);
+		atomic_store_explicit(&event->kept_at, at, memory_order_relaxed);
+	}
+	return later;
+}
+
 // Of those who have asked for a command's times, who gets true writes them: the thread that is
-// about to reset the event need not wait for one that harvests. `stamps` NULL: it has none.
+// about to reset the event need not wait for one that harvests.
 static bool claim(struct ze_list *list, uint32_t at, const struct ze_pending *pending,
-                  const ze_kernel_timestamp_result_t *stamps)
+                  ze_result_t result, struct ze_told *told)
 {
 	struct ze_event *known = pending->known, *said = known != NULL ? known : pending->of;
 	guest_hold(&list->push);
 	struct ze_pending *entry = &list->ring[at & list->mask];
-	bool mine = entry->event != NULL && entry->event == pending->event;
+	// Its place may be another command's by now, with the same event.
+	bool mine = is_inside(list, at) && entry->event != NULL && entry->event == pending->event;
 	if (mine) {
 		entry->event = NULL;
+		if (pending->slot != NULL)
+			told->stamps = *pending->slot;
+		// Before the program's thread sees that nothing is pending, or the next command
+		// that signals it is asked.
+		if (result == ZE_RESULT_SUCCESS && said != NULL && is_later(said, list, at))
+			ze_keep_stamps(said, &told->stamps);
 		if (known != NULL && known->list == list && known->content == NULL &&
 		    known->at == at)
-			atomic_store_explicit(&known->list, NULL, memory_order_relaxed);
-		// Before the next command that signals it is asked.
-		if (stamps != NULL && said != NULL)
-			keep_stamps(said, stamps);
+			atomic_store_explicit(&known->list, NULL, memory_order_release);
 	}
 	guest_let_go(&list->push);
 	if (mine && known == NULL && said != NULL)
@@ -202,11 +228,12 @@ static bool harvest_one(struct guest_thread *thread, struct ze_list *list, uint3
 		return false;
 	}
 	ze_result_t result = ask(thread, list, &pending, &said);
-	bool ready = result != ZE_RESULT_NOT_READY;
-	if (ready && claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+	bool mine = result != ZE_RESULT_NOT_READY && claim(list, at, &pending, result, &said);
+	if (mine)
 		settle(thread, list, &pending, result, &said);
 	asked_enough(&pending);
-	return ready || look(list, at, false).event == NULL;
+	// Who else has claimed it writes its times; but its event may be a copy's by now.
+	return mine || look(list, at, false).event == NULL;
 }
 
 bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event,
@@ -262,8 +289,10 @@ static void before_in_ring(struct guest_thread *thread, struct ze_list *list,
 	if (pending.event == NULL)
 		return;
 	ze_result_t result = ask(thread, list, &pending, &said);
-	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
-		settle(thread, list, &pending, result, &said);
+	// Who has read it meanwhile has its times: to us it says nothing new then.
+	if (!claim(list, at, &pending, result, &said))
+		return;
+	settle(thread, list, &pending, result, &said);
 	// Two commands signal it then: what it says may be the first's, or the second's.
 	if (result == ZE_RESULT_NOT_READY && !event->counts)
 		event->doubtful = true;
@@ -281,46 +310,29 @@ bool ze_pending_read(struct guest_thread *thread, struct ze_event *event)
 	ze_result_t result = ask(thread, list, &pending, &said);
 	if (result == ZE_RESULT_NOT_READY)
 		return false;
-	if (claim(list, at, &pending, result == ZE_RESULT_SUCCESS ? &said.stamps : NULL))
+	if (claim(list, at, &pending, result, &said))
 		settle(thread, list, &pending, result, &said);
 	return true;
-}
-
-void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
-                         const struct ze_pending *copy)
-{
-	guest_hold(&list->push);
-	struct ze_pending *entry = &list->ring[event->at & list->mask];
-	// The helper may have read it meanwhile: then what is copied is not needed, and not used
-	// again until the context goes, for the copy is still to be made.
-	if (event->list == list && event->content == NULL && entry->known == event &&
-	    entry->event == event->handle) {
-		entry->event = copy->event;
-		entry->known = NULL;
-		entry->copied = copy->copied;
-		entry->of = event;
-		atomic_fetch_add(&event->holders, 1);
-		entry->slot = copy->slot;
-		event->list = NULL;
-		event->copied_at = atomic_load_explicit(&event->at, memory_order_relaxed);
-		event->copied_list = list;
-	}
-	guest_let_go(&list->push);
 }
 
 void ze_event_before_slow(struct guest_thread *thread, struct ze_event *event)
 {
 	struct ze_list *list = event->list;
+	struct ze_content *content = list != NULL ? event->content : NULL;
 	// What was pending before a fork is the parent's.
-	if (list == NULL || !ze_may_call() ||
-	    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
+	if (!ze_may_call() ||
+	    (list != NULL &&
+	     atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process))
 		return;
 	int saved = errno;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
-	if (event->content == NULL)
+	if (list != NULL && content == NULL)
 		before_in_ring(thread, list, event);
-	else if (atomic_load(&list->in_flight) != 0)
-		ze_node_before(thread, list, event);
+	// Where it is of several lists only the last that it was appended to is known.
+	if (atomic_load(&event->nodes) > (content != NULL ? 1u : 0u))
+		ze_nodes_before(thread, event, NULL, NULL);
+	else if (content != NULL && atomic_load(&content->in_flight) != 0)
+		ze_node_before(thread, list, content, event->at, event);
 	guest_aside_end(thread, aside);
 	errno = saved;
 }
@@ -367,6 +379,33 @@ static bool push(struct ze_list *list, const struct ze_pending *pending, bool *h
 	return room;
 }
 
+void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
+                         const struct ze_pending *copy)
+{
+	guest_hold(&list->push);
+	struct ze_pending *entry = &list->ring[event->at & list->mask];
+	// The helper may have read it meanwhile.
+	bool needed = event->list == list && event->content == NULL && entry->known == event &&
+	              entry->event == event->handle,
+	     half;
+	if (needed) {
+		entry->event = copy->event;
+		entry->known = NULL;
+		entry->copied = copy->copied;
+		entry->of = event;
+		atomic_fetch_add(&event->holders, 1);
+		entry->slot = copy->slot;
+		event->list = NULL;
+		event->copied_at = atomic_load_explicit(&event->at, memory_order_relaxed);
+		event->copied_list = list;
+	}
+	guest_let_go(&list->push);
+	// Of no command it is given back when it is made; without room for it when the context
+	// goes.
+	if (!needed && push(list, copy, &half))
+		guest_count(&guest_header->pending, 1);
+}
+
 void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
              struct ze_event *known, uint32_t number)
 {
@@ -386,7 +425,9 @@ void ze_push(struct guest_thread *thread, struct ze_list *list, ze_event_handle_
 		return;
 	}
 	ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
-	// The command may still be to signal it: it is not used again.
+	// The command may still be to signal it: ours is not used again.
+	if (known != NULL)
+		known->doubtful = !known->counts;
 }
 
 // ---- all
@@ -404,6 +445,11 @@ bool ze_harvest_list(struct guest_thread *thread, struct ze_list *list)
 	int saved = errno;
 	if (!(thread->helper ? guest_try(&list->harvesting) : ze_take_right(list)))
 		return false;
+	// Its context may be gone by now.
+	if (atomic_load(&list->process) != thread->process) {
+		guest_release(&list->harvesting);
+		return true;
+	}
 	uint64_t from = guest_ticks();
 	uint32_t before = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	if (list->device != NULL)
@@ -427,14 +473,14 @@ static void use_again(struct ze_list *list)
 	    atomic_load(&list->head) != atomic_load(&list->tail) ||
 	    atomic_load(&list->in_flight) != 0 || !guest_try(&list->harvesting))
 		return;
-	bool empty = true;
-	for (const struct ze_content *content = list->content; content != NULL;
+	// Somebody else may have let it go before we had the right, and it is another list by now.
+	bool empty = atomic_load(&list->state) == ZE_LIST_ENDED;
+	for (const struct ze_content *content = list->content; empty && content != NULL;
 	     content = content->following)
-		empty = empty && content->empty;
-	uint32_t ended = ZE_LIST_ENDED;
-	if (empty && list->handle != NULL) {
+		empty = content->empty;
+	if (empty) {
 		list->handle = NULL;
-		atomic_compare_exchange_strong(&list->state, &ended, ZE_LIST_FREE);
+		atomic_store(&list->state, ZE_LIST_FREE);
 	}
 	guest_release(&list->harvesting);
 }

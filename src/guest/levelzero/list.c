@@ -264,19 +264,33 @@ void ze_after_zeCommandListDestroy(struct guest_thread *thread, const struct ze_
 	ze_harvest_list(thread, list);
 }
 
+// Nothing may be asked any more of what lived in its context. Who harvests is at its last question.
+static void retire(struct ze_list *list)
+{
+	enum { TURNS = 1000 };
+	bool mine = false;
+	for (int i = 0; i < TURNS && !mine; i++) {
+		mine = ze_take_right(list);
+		if (!mine)
+			sched_yield();
+	}
+	atomic_store(&list->process, 0);
+	if (mine)
+		guest_release(&list->harvesting);
+}
+
 void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_driver *driver,
                                 ze_context_handle_t context)
 {
 	ze_of(thread)->ends = true;
 	ze_harvest_all(thread);
-	// Nothing may be asked of what lived in it any more.
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
 		if (list->context != context || list->driver != driver ||
 		    atomic_load(&list->state) < ZE_LIST_USED)
 			continue;
 		for (int turns = 0; turns < 50 && !ze_harvest_list(thread, list); turns++)
 			sched_yield();
-		atomic_store(&list->process, 0);
+		retire(list);
 	}
 	ze_of(thread)->ends = false;
 	ze_events_destroy_due();

@@ -1,119 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular lists: what was appended to them, and the times of each execution. A list may be executed
-// again before anybody has read what its events said of the last time. So behind each, in the same
-// call, goes a list of ours that copies what they say into a place of this execution's: nothing
-// waits for anything.
+// The times of each execution of a regular list. A list may be executed again before anybody has
+// read what its events said of the last time. So behind each, in the same call, goes a list of ours
+// that copies what they say into a place of this execution's: nothing waits for anything.
 #include "guest/levelzero/ze.h"
-
-#include <string.h>
-
-enum { FIRST_NODES = 64, MOST_NODES = 1 << 20 };
-
-// ---- contents
-
-// For a list that has none, or whose last one was dropped. NULL: no memory.
-struct ze_content *ze_content_new(struct ze_list *list)
-{
-	struct ze_content *content = list->content, *before = NULL;
-	for (; content != NULL && !content->empty; content = content->following)
-		before = content;
-	if (content == NULL) {
-		content = guest_memory(sizeof *content);
-		if (content == NULL)
-			return NULL;
-	} else if (before != NULL) {
-		before->following = content->following;
-	} else {
-		list->content = content->following;
-	}
-	atomic_store(&content->dropped, false);
-	atomic_store(&content->empty, false);
-	// Intel's driver queries by a kernel, and ends the program where the engine runs none.
-	atomic_store(&content->no_query, list->copies);
-	atomic_store(&content->shared, false);
-	content->count = content->timed = content->appended = content->copy_count = 0;
-	content->number = guest_queue_number();
-	content->following = list->content;
-	list->content = content;
-	return content;
-}
-
-static __attribute__((noinline)) bool make_room(struct ze_content *content)
-{
-	uint32_t room = content->room != 0 ? 2 * content->room : FIRST_NODES;
-	struct ze_node *nodes = room <= MOST_NODES ? guest_memory(room * sizeof *nodes) : NULL;
-	ze_event_handle_t *handles = nodes != NULL ? guest_memory(room * sizeof(*handles)) : NULL;
-	if (handles == NULL)
-		return false;
-	if (content->count != 0)
-		memcpy(nodes, content->nodes, content->count * sizeof *nodes);
-	content->nodes = nodes;
-	content->handles = handles;
-	content->room = room;
-	return true;
-}
-
-void ze_node_lose(struct ze_list *list, struct ze_event *event)
-{
-	struct ze_content *content = list->content;
-	if (event->content != content || event->list != list || event->at >= content->count)
-		return;
-	struct ze_node *node = &content->nodes[event->at];
-	if (node->known == event && !node->lost) {
-		node->lost = true;
-		content->timed--;
-	}
-	event->list = NULL;
-	event->content = NULL;
-}
-
-void ze_node_gone(struct guest_thread *thread, struct ze_event *event)
-{
-	struct ze_content *content = event->content;
-	struct ze_list *list = event->list;
-	if (content == NULL || list == NULL)
-		return;
-	ze_harvest_list(thread, list);
-	if (event->at < content->count && content->nodes[event->at].known == event)
-		__atomic_store_n(&content->nodes[event->at].gone, true, __ATOMIC_RELAXED);
-	event->list = NULL;
-	event->content = NULL;
-}
-
-bool ze_node_slot(struct ze_list *list, struct ze_event *event, ze_kernel_timestamp_result_t *slot)
-{
-	struct ze_content *content = list->content;
-	if (event->at >= content->count || content->nodes[event->at].known != event ||
-	    content->nodes[event->at].lost)
-		return false;
-	content->nodes[event->at].slot = slot;
-	// What signals it from here on is another node.
-	event->list = NULL;
-	event->content = NULL;
-	return true;
-}
-
-void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_handle_t event,
-                 struct ze_event *known, uint32_t number)
-{
-	struct ze_content *content = list->content;
-	if (known != NULL)
-		ze_node_lose(list, known);
-	if (ZE_UNLIKELY(content->count == content->room) && !make_room(content)) {
-		ze_write_untimed(thread, thread->track, number, 0, TARE_UNTIMED_NO_ROOM, 0);
-		return;
-	}
-	content->nodes[content->count] = (struct ze_node){
-		.event = event, .known = known, .track = thread->track, .number = number
-	};
-	if (known != NULL) {
-		atomic_store_explicit(&known->list, list, memory_order_relaxed);
-		atomic_store_explicit(&known->content, content, memory_order_relaxed);
-		atomic_store_explicit(&known->at, content->count, memory_order_relaxed);
-	}
-	content->count++;
-	content->timed++;
-}
 
 // ---- queries
 
@@ -132,11 +21,6 @@ static void query_end(const struct ze_list *list, struct ze_query *query)
 	query->results = NULL;
 	query->begun = query->done = NULL;
 	query->count = 0;
-}
-
-static bool is_queried(const struct ze_node *node)
-{
-	return !node->lost && node->slot == NULL;
 }
 
 // What the list itself has copied of events that it resets goes behind what is queried.
@@ -161,7 +45,7 @@ static bool query_append(const struct ze_list *list, struct ze_content *content,
 	const struct ze_calls *call = &list->driver->call;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < content->count; i++)
-		if (is_queried(&content->nodes[i]))
+		if (ze_is_queried(&content->nodes[i]))
 			content->handles[count++] = content->nodes[i].event;
 	return call->zeCommandListAppendBarrier(query->list, query->begun, 0, NULL) ==
 	           ZE_RESULT_SUCCESS &&
@@ -328,28 +212,25 @@ void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze
 
 // ---- harvest
 
+// An event that was reset before the query came to it says nothing: zeroes, or ones in all bits,
+// with Intel's driver in 32.
 static bool is_given(const ze_kernel_timestamp_result_t *stamps)
 {
-	return stamps->global.kernelStart != 0 || stamps->global.kernelEnd != 0;
+	uint64_t start = stamps->global.kernelStart, end = stamps->global.kernelEnd;
+	return start != end || (start != 0 && start != UINT32_MAX && start != UINT64_MAX);
 }
 
 // What the node's event says is known: should it not be reset, it says nothing new until it is
 // signalled again.
-static void node_was_read(struct ze_list *list, const struct ze_node *node,
+static void node_was_read(const struct ze_content *content, const struct ze_node *node,
                           const ze_kernel_timestamp_result_t *stamps)
 {
 	struct ze_event *known = node->known;
 	if (known == NULL || known->counts || node->slot != NULL)
 		return;
-	guest_hold(&list->push);
-	const struct ze_content *content = known->content;
-	if (known->handle == node->event && content != NULL && known->at < content->count &&
-	    &content->nodes[known->at] == node) {
-		known->read = true;
-		known->start = stamps->global.kernelStart;
-		known->end = stamps->global.kernelEnd;
-	}
-	guest_let_go(&list->push);
+	if (known->handle == node->event && known->content == content &&
+	    known->at == (uint32_t)(node - content->nodes))
+		ze_keep_stamps(known, stamps);
 }
 
 // Until asked_enough the event is not destroyed. False: it is, and nothing may be asked of it.
@@ -394,15 +275,15 @@ static void ask_node(const struct ze_list *list, const struct ze_content *conten
 		asked_enough(node);
 }
 
-static void write_node(struct guest_thread *thread, struct ze_list *list,
-                       const struct ze_query *query, const struct ze_node *node,
-                       const struct ze_told *said)
+static void write_node(struct guest_thread *thread, const struct ze_list *list,
+                       const struct ze_content *content, const struct ze_query *query,
+                       const struct ze_node *node, const struct ze_told *said)
 {
 	if (is_given(&said->stamps)) {
 		ze_write_parts(thread, list, &said->parts, node->track, node->number,
 		               query->execution, &said->stamps);
 		ze_write_times(thread, node->track, node->number, query->execution, &said->stamps);
-		node_was_read(list, node, &said->stamps);
+		node_was_read(content, node, &said->stamps);
 	} else {
 		ze_write_untimed(thread, node->track, node->number, query->execution,
 		                 TARE_UNTIMED_REUSED, 0);
@@ -429,47 +310,119 @@ static bool settle(const struct ze_query *query, uint32_t node, uint64_t executi
 // the whole list, has yet to read it. Of several executions in flight the older ones have been read
 // by their queries, for those hold up the next; whether the event says the last or the one before
 // cannot be told.
-void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event)
+
+// The newest of a content's executions in flight.
+struct newest {
+	const struct ze_query *query; // NULL: there is none
+	uint64_t execution;
+	uint32_t in_flight;
+};
+
+static struct newest newest_of(struct ze_list *list, const struct ze_content *content)
 {
-	const struct ze_content *content =
-	    atomic_load_explicit(&event->content, memory_order_relaxed);
-	struct ze_told said;
-	uint64_t execution = 0;
-	said.parts.count = 0;
-	if (content == NULL)
-		return;
 	guest_hold(&list->push);
-	const struct ze_query *last = content->newest;
-	uint32_t in_flight = content->in_flight;
-	if (last != NULL)
-		execution = last->execution;
+	struct newest newest = { .query = content->newest, .in_flight = content->in_flight };
+	if (newest.query != NULL)
+		newest.execution = newest.query->execution;
 	guest_let_go(&list->push);
-	if (last == NULL || event->at >= content->count)
+	return newest;
+}
+
+// What the queries have copied nobody can use again any more; each is behind those before it. What
+// the sub-devices did they have not copied.
+static bool is_copied(const struct ze_list *list, const struct ze_content *content,
+                      const struct newest *last)
+{
+	bool has_parts =
+	    last->in_flight == 1 && list->device != NULL && list->device->sub_devices != 0;
+	return last->query == NULL ||
+	       (!content->no_query && !has_parts &&
+	        list->driver->call.zeEventQueryStatus(last->query->done) == ZE_RESULT_SUCCESS);
+}
+
+static void node_before(struct guest_thread *thread, const struct ze_list *list,
+                        const struct ze_content *content, uint32_t at, struct ze_event *event,
+                        const struct newest *last)
+{
+	struct ze_told said;
+	said.parts.count = 0;
+	if (at >= content->count)
 		return;
-	// What the queries have copied nobody can use again any more; each is behind those before
-	// it. What the sub-devices did they have not copied.
-	bool has_parts = in_flight == 1 && list->device != NULL && list->device->sub_devices != 0;
-	if (!content->no_query && !has_parts &&
-	    list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS)
-		return;
-	const struct ze_node node = content->nodes[event->at];
-	if (node.lost || node.known != event ||
-	    list->driver->call.zeEventQueryKernelTimestamp(event->handle, &said.stamps) !=
+	const struct ze_node node = content->nodes[at];
+	if (!ze_is_queried(&node) || node.known != event ||
+	    list->driver->call.zeEventQueryKernelTimestamp(node.event, &said.stamps) !=
 	        ZE_RESULT_SUCCESS ||
 	    !ze_is_new(event, &said.stamps))
 		return;
-	if (in_flight == 1)
-		ze_parts_ask(list, event->handle, &said.parts);
-	if (!settle(last, event->at, execution))
+	if (last->in_flight == 1)
+		ze_parts_ask(list, node.event, &said.parts);
+	if (!settle(last->query, at, last->execution))
 		return;
-	if (in_flight == 1) {
-		ze_write_parts(thread, list, &said.parts, node.track, node.number, execution,
+	if (last->in_flight == 1) {
+		ze_write_parts(thread, list, &said.parts, node.track, node.number, last->execution,
 		               &said.stamps);
-		ze_write_times(thread, node.track, node.number, execution, &said.stamps);
+		ze_write_times(thread, node.track, node.number, last->execution, &said.stamps);
 	} else {
-		ze_write_untimed(thread, node.track, node.number, execution, TARE_UNTIMED_REUSED,
-		                 0);
+		ze_write_untimed(thread, node.track, node.number, last->execution,
+		                 TARE_UNTIMED_REUSED, 0);
 	}
+}
+
+void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
+                    uint32_t at, struct ze_event *event)
+{
+	struct newest last = newest_of(list, content);
+	if (is_copied(list, content, &last))
+		return;
+	// Older ones that are complete are read first, so that it is clear whose times it says.
+	if (last.in_flight > 1 && ze_take_right_patiently(list)) {
+		ze_contents_harvest(thread, list);
+		guest_release(&list->harvesting);
+		last = newest_of(list, content);
+		if (is_copied(list, content, &last))
+			return;
+	}
+	node_before(thread, list, content, at, event, &last);
+}
+
+// With the right to harvest.
+static bool content_before(struct guest_thread *thread, struct ze_list *list,
+                           const struct ze_content *content, struct ze_event *event)
+{
+	const struct newest last = newest_of(list, content);
+	bool copied = is_copied(list, content, &last), found = false;
+	for (uint32_t i = 0; last.query != NULL && i < content->count; i++) {
+		const struct ze_node *node = &content->nodes[i];
+		if (node->known != event || !ze_is_queried(node))
+			continue;
+		found = true;
+		if (!copied)
+			node_before(thread, list, content, i, event, &last);
+	}
+	return found;
+}
+
+bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
+                     void (*found)(void *context, const struct ze_content *content), void *context)
+{
+	bool all = true;
+	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
+		if (atomic_load(&list->in_flight) == 0 ||
+		    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
+			continue;
+		if (!ze_take_right_patiently(list)) {
+			all = false;
+			continue;
+		}
+		ze_contents_harvest(thread, list);
+		for (const struct ze_content *content = list->content; content != NULL;
+		     content = content->following)
+			if (content->in_flight != 0 &&
+			    content_before(thread, list, content, event) && found != NULL)
+				found(context, content);
+		guest_release(&list->harvesting);
+	}
+	return all;
 }
 
 // What a list of ours took of the device.
@@ -504,7 +457,7 @@ static void read_query(struct guest_thread *thread, struct ze_list *list,
 {
 	uint32_t queried = 0, at = 0;
 	for (uint32_t i = 0; i < content->count; i++)
-		queried += is_queried(&content->nodes[i]);
+		queried += ze_is_queried(&content->nodes[i]);
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
 		uint32_t place = node->lost ? 0 : node->slot != NULL ? queried++ : at++;
@@ -518,7 +471,7 @@ static void read_query(struct guest_thread *thread, struct ze_list *list,
 			ze_write_untimed(thread, node->track, node->number, query->execution,
 			                 TARE_UNTIMED_REUSED, 0);
 		else if (asks && (node->slot != NULL || settles))
-			write_node(thread, list, query, node, &said);
+			write_node(thread, list, content, query, node, &said);
 	}
 	ze_compare_ran(thread, content, query->execution, true);
 	if (!list->ours)
@@ -541,12 +494,17 @@ static void empty(struct ze_list *list, struct ze_content *content)
 		const struct ze_node *node = &content->nodes[i];
 		if (node->slot != NULL)
 			ze_slot_give(list->own, node->slot);
-		if (node->known == NULL)
+		if (node->known == NULL) {
 			ze_own_give(list->own, node->event);
-		else if (node->known->content == content && node->known->at == i) {
+			continue;
+		}
+		if (node->known->content == content && node->known->at == i) {
 			node->known->list = NULL;
 			node->known->content = NULL;
 		}
+		if (ze_is_queried(node))
+			atomic_fetch_sub(&node->known->nodes, 1);
+		ze_event_let_go(node->known);
 	}
 	content->count = content->timed = 0;
 	content->empty = true;
@@ -578,15 +536,10 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 			else if (++incomplete == INCOMPLETE_AT_A_LOOK)
 				break;
 		}
-		if (content->dropped && !content->empty && content->in_flight == 0)
+		// In this order: who takes an empty one anew has it dropped no more first.
+		if (!content->empty && content->dropped && content->in_flight == 0)
 			empty(list, content);
 	}
 	if (list->queries >= TOLD_AT_ONCE || atomic_load(&list->state) == ZE_LIST_ENDED)
 		ze_queries_tell(list);
-}
-
-void ze_content_drop(struct ze_list *list)
-{
-	if (list->content != NULL)
-		list->content->dropped = true;
 }

@@ -192,6 +192,9 @@ struct ze_event {
 	// and they were, since the host reset it: what it says next differs from
 	_Atomic bool read;
 	_Atomic uint64_t start, end; // these
+	// Of the command at this place of that list's ring, where they are of one.
+	_Atomic(const struct ze_list *) kept_list;
+	_Atomic uint32_t kept_at;
 	// The last command that signals it and was not read yet; changed under the list's lock
 	// `push`.
 	_Atomic(struct ze_list *) list;       // NULL: none
@@ -201,9 +204,12 @@ struct ze_event {
 	// the reset has run the event says that command's times.
 	_Atomic(struct ze_list *) copied_list; // NULL: none
 	_Atomic uint32_t copied_at;            // in that list's ring
-	// The program, until it destroys the event, and each pending command whose times are
-	// copied: the last of them lets its memory be used again.
+	// The program, until it destroys the event, each pending command whose times are copied,
+	// and each node: the last of them lets its memory be used again.
 	_Atomic uint32_t holders;
+	_Atomic uint32_t nodes; // that are queried: of the lists that signal it
+	// The driver's is destroyed when it is none of so many contents in flight.
+	_Atomic uint32_t in_flight;
 };
 void ze_event_let_go(struct ze_event *event); // by one of its holders
 struct ze_event *ze_event_find(ze_event_handle_t handle);
@@ -214,7 +220,8 @@ void ze_event_before_slow(struct guest_thread *thread, struct ze_event *event);
 // It is about to be reset, signalled anew or destroyed: what it says is read now or never.
 static inline void ze_event_before(struct guest_thread *thread, struct ze_event *event)
 {
-	if (ZE_UNLIKELY(atomic_load_explicit(&event->list, memory_order_relaxed) != NULL))
+	if (ZE_UNLIKELY(atomic_load_explicit(&event->list, memory_order_relaxed) != NULL ||
+	                atomic_load_explicit(&event->nodes, memory_order_relaxed) != 0))
 		ze_event_before_slow(thread, event);
 }
 
@@ -261,6 +268,11 @@ struct ze_node {
 	// where the list itself puts its times; NULL: they are in the event
 	ze_kernel_timestamp_result_t *slot;
 };
+
+static inline bool ze_is_queried(const struct ze_node *node)
+{
+	return !node->lost && node->slot == NULL;
+}
 
 // Behind a list, in the same call: reads its nodes' times of one execution.
 struct ze_query {
@@ -450,6 +462,9 @@ void ze_harvest(void); // for the core
 bool ze_may_call(void);
 // The right to harvest a list, and to change its contents: some microseconds are waited for it.
 bool ze_take_right(struct ze_list *list);
+// The same where it is now or never: who has it is given way to.
+bool ze_take_right_patiently(struct ze_list *list);
+void ze_keep_stamps(struct ze_event *event, const ze_kernel_timestamp_result_t *stamps);
 void ze_write_times(struct guest_thread *thread, uint32_t track, uint32_t number,
                     uint64_t execution, const ze_kernel_timestamp_result_t *stamps);
 // What each sub-device did of the command that signalled the event last.
@@ -476,7 +491,12 @@ void ze_write_untimed(struct guest_thread *thread, uint32_t track, uint32_t numb
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list);
 void ze_content_drop(struct ze_list *list);
 // The event of a node is about to be used again: what it says of the last execution is read now.
-void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_event *event);
+void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
+                    uint32_t at, struct ze_event *event);
+// The same of all nodes in flight that it is the event of. `found` NULL, or called for each content
+// with one, with the right to harvest its list. False: another thread has kept that of one.
+bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
+                     void (*found)(void *context, const struct ze_content *content), void *context);
 // An event that counts is about to be another command's than the node's in a regular list.
 void ze_node_gone(struct guest_thread *thread, struct ze_event *event);
 // The list itself has copied what the event's node says into `slot`. False: it has no such node.
@@ -490,7 +510,7 @@ bool ze_is_new(const struct ze_event *known, const ze_kernel_timestamp_result_t 
 bool ze_is_copied_elsewhere(struct guest_thread *thread, const struct ze_event *event,
                             const struct ze_list *list);
 // From now on the copy's event tells that its times are in its slot; what it has is given back when
-// they were read.
+// they were read, or when it has been made for nothing.
 void ze_pending_exchange(struct ze_list *list, struct ze_event *event,
                          const struct ze_pending *copy);
 struct ze_content *ze_content_new(struct ze_list *list);
