@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says that recording costs, beside what runs with and without it say, for six programs.
+"""What the report says that recording costs, beside what runs with and without it say: programs of OpenCL on PoCL, and
+of Level Zero on ze-cpu without a script (build levelzero_cost by its name).
 
   printed_cost.py [--tare TARE] [--build FOLDER] [--times TIMES] [PROGRAM...]
 
@@ -19,6 +20,8 @@ import shutil
 import subprocess
 import tempfile
 
+# Of the build's folder.
+LEVELZERO = {"ZE_ENABLE_ALT_DRIVERS": "drivers/ze-cpu/libze_cpu.so", "LEVELZERO_COST_KERNELS": "kernels/empty.spv"}
 PROGRAMS = {
     "stress": (["tests/programs/stress", "500000"], {"POCL_DEVICES": "basic"}),
     "idle": (["tests/programs/stress", "500000", "thread"], {"POCL_DEVICES": "basic"}),
@@ -26,6 +29,10 @@ PROGRAMS = {
     "profiling": (["tests/programs/stress", "500000", "profile"], {"POCL_DEVICES": "basic"}),
     "pipeline": (["examples/pipeline"], {"POCL_DEVICES": "basic"}),
     "matmul": (["examples/matmul"], {"POCL_DEVICES": "basic"}),
+    "ze-event": (["tests/perf/levelzero_cost", "immediate", "100"], LEVELZERO),
+    "ze-plain": (["tests/perf/levelzero_cost", "immediate-plain", "100"], LEVELZERO),
+    "ze-launch": (["tests/perf/levelzero_cost", "immediate-launch", "100"], LEVELZERO),
+    "ze-execute": (["tests/perf/levelzero_cost", "execute", "400"], LEVELZERO),
 }
 
 
@@ -72,6 +79,8 @@ def main():
     try:
         for name in options.programs or PROGRAMS:
             (program, *arguments), environment = PROGRAMS[name]
+            if environment is LEVELZERO:
+                environment = {key: os.path.abspath(os.path.join(options.build, path)) for key, path in LEVELZERO.items()}
             command = [os.path.abspath(os.path.join(options.build, program)), *arguments]
             print_row(name, *measure(options, folder, command, environment))
     finally:

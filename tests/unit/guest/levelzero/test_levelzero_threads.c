@@ -23,7 +23,7 @@ const char *__tsan_default_suppressions(void)
 }
 #endif
 
-enum { ROUNDS = 250 };
+enum { ROUNDS = 150 };
 
 // ---- an event of the immediate list, used again
 

@@ -13,24 +13,29 @@
 static inline bool is_complete_trace(const struct guest_trace *trace, size_t count)
 {
 	enum { TRACKS = 64, NUMBERS = 1 << 16 };
-	static uint8_t seen[TRACKS][NUMBERS];
+	static uint8_t made[TRACKS][NUMBERS], given[TRACKS][NUMBERS];
 	struct guest_place place = { 0 };
 	const union tare_trace_record *record;
 	size_t found = 0, timed = 0;
-	memset(seen, 0, sizeof seen);
+	memset(made, 0, sizeof made);
+	memset(given, 0, sizeof given);
 	while ((record = next_record(trace, &place))) {
-		if (tare_trace_type(record->head) == TARE_TRACE_COMMAND)
-			found++;
-		if (tare_trace_type(record->head) != TARE_TRACE_TIMES)
+		bool is_command = tare_trace_type(record->head) == TARE_TRACE_COMMAND;
+		if (!is_command && tare_trace_type(record->head) != TARE_TRACE_TIMES)
 			continue;
-		uint32_t track = record->times.command_track, number = record->times.command_number;
-		if (track >= TRACKS || number >= NUMBERS || seen[track][number]++)
+		uint32_t track = is_command ? tare_trace_track(record->head)
+		                            : record->times.command_track,
+		         number =
+		             is_command ? record->command.number : record->times.command_number;
+		if (track >= TRACKS || number >= NUMBERS ||
+		    (is_command ? made : given)[track][number]++)
 			return false;
-		timed++;
+		found += is_command;
+		timed += !is_command;
 	}
 	if (found != count || timed != count)
 		print_message("%zu commands, %zu found, %zu timed\n", count, found, timed);
-	return found == count && timed == count;
+	return found == count && timed == count && memcmp(made, given, sizeof given) == 0;
 }
 
 // Times written before a record of something else lie before it, those after it behind it. `count`
