@@ -540,8 +540,8 @@ int tare_blocks_compile_text(const char *from, const char *folder,
 	if (status == 0) {
 		free(work.parts.at[0].text);
 		work.parts.at[0].text = copy;
-		status = tare_blocks_tools_find(llvm_of(work.parts.at[0].platform), &work.tools,
-		                                error);
+		status =
+		    tare_blocks_tools_find(llvm_of(work.parts.at[0].platform), &work.tools, error);
 	}
 	status = status ?: compile(&work, spirv, error);
 	if (status == 0 && !(data = tare_blocks_file_read(spirv, &bytes)))

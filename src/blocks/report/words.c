@@ -18,70 +18,68 @@ static void no_module(const struct tare_blocks_document *document,
 		         "the first run: let the program build the same in each run");
 }
 
+static const struct {
+	const char *clause;
+	bool coded; // the vendor's error tells more
+} why_clauses[BLOCKS_WHYS] = {
+	[BLOCKS_COVERED] = { "it is not known why", false },
+	[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary or built in: "
+	                       "let it be built from source (a program that keeps kernels "
+	                       "it has built can be told not to, or its cache be removed)",
+	                       false },
+	[BLOCKS_LINKED] = { "its program is linked of parts that are not all known, or by "
+	                    "zeModuleDynamicLink: let each part be compiled from source or "
+	                    "SPIR-V (clCompileProgram), or one module have all of it",
+	                    false },
+	[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far", false },
+	[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
+	                         "blocks does not follow yet",
+	                         false },
+	[BLOCKS_BUILD_FAILED] = { "the driver did not build the instrumented "
+	                          "module, and the program's own was run",
+	                          true },
+	[BLOCKS_KERNEL_FAILED] = { "the driver made no kernel of the instrumented "
+	                           "module, and the program's own was run",
+	                           true },
+	[BLOCKS_ARGUMENT_FAILED] = { "the instrumented kernel did not take an argument "
+	                             "that the program's own took, and that was run",
+	                             true },
+	[BLOCKS_LAUNCH_FAILED] = { "the instrumented kernel could not be launched, and "
+	                           "the program's own was run",
+	                           true },
+	[BLOCKS_NO_ROOM] = { "there was no room for its counters in memory or in $TMPDIR: free "
+	                     "some, or name another folder in TMPDIR",
+	                     false },
+	[BLOCKS_NO_AREA] = { "the counters of other kernels take all of the 64 MiB that "
+	                     "those of a process may: let each of several runs launch "
+	                     "some of the kernels, or leave out --sample",
+	                     false },
+	[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
+	                      "which tare blocks does not follow yet",
+	                      false },
+	[BLOCKS_INDIRECT] = { "how many work-groups it has is read from memory as it "
+	                      "begins, which tare blocks does not follow yet",
+	                      false },
+	[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
+	                         "launches",
+	                         false },
+	[BLOCKS_NO_GROUPS] = { "no size of work-groups that divides the launch fills the "
+	                       "device's width",
+	                       false },
+};
+
 void tare_blocks_why(const struct tare_blocks_document *document,
                      const struct tare_blocks_kernel *kernel, char *text, size_t size)
 {
-	static const struct {
-		const char *clause;
-		bool coded; // the vendor's error tells more
-	} clauses[BLOCKS_WHYS] = {
-		[BLOCKS_COVERED] = { "it is not known why", false },
-		[BLOCKS_NO_SOURCE] = { "its program was loaded as a binary or built in: "
-		                       "let it be built from source (a program that keeps kernels "
-		                       "it has built can be told not to, or its cache be removed)",
-		                       false },
-		[BLOCKS_LINKED] = { "its program is linked of parts that are not all known, or by "
-		                    "zeModuleDynamicLink: let each part be compiled from source or "
-		                    "SPIR-V (clCompileProgram), or one module have all of it",
-		                    false },
-		[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far",
-		                       false },
-		[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
-		                         "blocks does not follow yet",
-		                         false },
-		[BLOCKS_BUILD_FAILED] = { "the driver did not build the instrumented "
-		                          "module, and the program's own was run",
-		                          true },
-		[BLOCKS_KERNEL_FAILED] = { "the driver made no kernel of the instrumented "
-		                           "module, and the program's own was run",
-		                           true },
-		[BLOCKS_ARGUMENT_FAILED] = { "the instrumented kernel did not take an argument "
-		                             "that the program's own took, and that was run",
-		                             true },
-		[BLOCKS_LAUNCH_FAILED] = { "the instrumented kernel could not be launched, and "
-		                           "the program's own was run",
-		                           true },
-		[BLOCKS_NO_ROOM] = { "there was no room for its counters: a process has at "
-		                     "most 64 MB of them, and they lie in $TMPDIR, which may be "
-		                     "full",
-		                     false },
-		[BLOCKS_NO_AREA] = { "the counters of other kernels take all of the 64 MiB that "
-		                     "those of a process may: let each of several runs launch "
-		                     "some of the kernels, or leave out --sample",
-		                     false },
-		[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
-		                      "which tare blocks does not follow yet",
-		                      false },
-		[BLOCKS_INDIRECT] = { "how many work-groups it has is read from memory as it "
-		                      "begins, which tare blocks does not follow yet",
-		                      false },
-		[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
-		                         "launches",
-		                         false },
-		[BLOCKS_NO_GROUPS] = { "no size of work-groups that divides the launch fills the "
-		                       "device's width",
-		                       false },
-	};
-
 	if (kernel->why == BLOCKS_NO_MODULE)
 		no_module(document, kernel, text, size);
-	else if (clauses[kernel->why].coded)
+	else if (why_clauses[kernel->why].coded)
 		snprintf(text, size,
 		         kernel->api == BLOCKS_LEVEL_ZERO ? "%s (Level Zero error 0x%x)"
 		                                          : "%s (OpenCL error %d)",
-		         clauses[kernel->why].clause, kernel->code);
+		         why_clauses[kernel->why].clause, kernel->code);
 	else
-		snprintf(text, size, "%s", clauses[kernel->why].clause);
+		snprintf(text, size, "%s", why_clauses[kernel->why].clause);
 }
 
 void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,

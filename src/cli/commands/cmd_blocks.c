@@ -98,29 +98,6 @@ static int run_once(struct session *session, const char *stage, bool silent, int
 	return tare_blocks_runs_once(&session->runs, run, wall_ns, error);
 }
 
-// Why the kernel that is to be counted cannot be: none fits its name, or something else.
-static int refuse_exact(const struct session *session, const struct tare_pc_samples *samples,
-                        struct tare_error *error)
-{
-	const struct own *own = (const void *)session->settings->own;
-	char note[700];
-
-	if (!samples->used)
-		tare_fail(error, ENODATA, "--exact %.200s: the program used no CUDA", own->exact);
-	else if (!samples->exact_count)
-		tare_fail(error, ENODATA, "--exact %.200s: %s", own->exact,
-		          tare_pc_samples_note(samples, 0, note, sizeof note)
-		              ? note
-		              : "nothing was counted");
-	else
-		tare_fail(error, ENODATA, "--exact %.200s: %s%s%.200s", own->exact,
-		          tare_exact_note(samples, 0, note, sizeof note) ? note
-		                                                         : "nothing was counted",
-		          samples->kernel_count ? "; most samples has " : "",
-		          samples->kernel_count ? tare_sampled_name(samples->kernels) : "");
-	return TARE_EXIT_RECORD;
-}
-
 // After the first run: the kernel that was met there is the one to count, by its linked name.
 static int find_exact(struct session *session, struct tare_error *error)
 {
@@ -137,8 +114,10 @@ static int find_exact(struct session *session, struct tare_error *error)
 		if (samples.exact[i].name_hash &&
 		    asprintf(&session->exact, "=%s", samples.exact[i].name) < 0)
 			session->exact = NULL;
-	if (status == TARE_EXIT_OK && !session->exact)
-		status = refuse_exact(session, &samples, error);
+	if (status == TARE_EXIT_OK && !session->exact) {
+		tare_exact_refuse(own->exact, &samples, error);
+		status = TARE_EXIT_RECORD;
+	}
 	tare_pc_samples_free(&samples);
 	return status;
 }

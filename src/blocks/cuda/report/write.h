@@ -42,6 +42,10 @@ const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_
 // Why none was, or what is not in its counts, as tare_pc_samples_note; and of the kernel.
 bool tare_exact_note(const struct tare_pc_samples *samples, uint32_t number, char *text,
                      size_t size);
+// Why the kernel that is to be counted, by the pattern that a person gave, cannot be: none fits it,
+// or something else. The sentence goes into *error.
+void tare_exact_refuse(const char *pattern, const struct tare_pc_samples *samples,
+                       struct tare_error *error);
 bool tare_exact_kernel_note(const struct tare_sampled_kernel *kernel, uint32_t number, char *text,
                             size_t size);
 enum { TARE_EXACT_WORDS = 300 };
