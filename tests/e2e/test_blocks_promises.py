@@ -86,20 +86,25 @@ def judge(finding, document):
     """What is wrong with a promise, and whether the machine was too busy to tell."""
     pair = PROMISED[finding]
     one = finding_of(document, pair.kernel, finding)
+    if finding == "double-constant" and kernel_of(document, pair.kernel)["api"] == "Level Zero":
+        # Its low end is what is promised.
+        assert "doubles stay beside the floats" in one["gain_why"] and one["best_ns"] is None
+        return [], False
     assert one["gain_why"] is None and 0 <= one["low_ns"] <= one["best_ns"] <= one["high_ns"] <= one["kernel_ns"], one
     assert kernel_of(document, pair.mended)["findings"] == []
     before, spread = two_least(document, pair.kernel)
     after, spread_after = two_least(document, pair.mended)
-    real, spread = before - after, spread + spread_after
+    # Another series may find the whole machine slower, this kernel with it.
+    speed = one["kernel_ns"] / before
+    real, spread = speed * (before - after), speed * (spread + spread_after)
     print(f"{finding}: {one['low_ns'] / MS:.3f} {one['best_ns'] / MS:.3f} {one['high_ns'] / MS:.3f} promised, "
-          f"{real / MS:.3f} brought, of {before / MS:.3f}; the fastest differ by {spread / MS:.3f} ms")
+          f"{real / MS:.3f} brought, of {one['kernel_ns'] / MS:.3f}; the fastest differ by {spread / MS:.3f} ms")
     wrong = []
     if abs(one["best_ns"] - real) > SHARE * real:
         wrong.append("the estimate is off")
     if one["low_ns"] > real + spread or real > (1 + SHARE) * one["high_ns"]:
         wrong.append("the ends do not hold it")
-    busy = spread > SHARE * abs(real) or abs(one["kernel_ns"] - before) > SHARE * before
-    return wrong, busy
+    return wrong, spread > SHARE * abs(real) or not 1 / 2 < speed < 2
 
 
 @pytest.mark.parametrize("finding", PROMISED)
