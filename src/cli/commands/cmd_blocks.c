@@ -411,8 +411,10 @@ static int report(struct session *session, struct tare_error *error)
 	const struct own *own = (const void *)session->settings->own;
 	bool missing =
 	    own->exact && (!session->samples.kernel_count || !session->samples.kernels->exact);
-	return status == TARE_EXIT_OK && missing ? refuse_exact(session, &session->samples, error)
-	                                         : status;
+	if (status != TARE_EXIT_OK || !missing)
+		return status;
+	tare_exact_refuse(own->exact, &session->samples, error);
+	return TARE_EXIT_RECORD;
 }
 
 static void session_free(struct session *session)
