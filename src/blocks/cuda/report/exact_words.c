@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,24 +180,4 @@ const char *tare_exact_begun(const struct tare_exact *exact)
 	};
 
 	return clauses[exact->whole];
-}
-
-void tare_exact_refuse(const char *pattern, const struct tare_pc_samples *samples,
-                       struct tare_error *error)
-{
-	const char *most = samples->kernel_count ? tare_sampled_name(samples->kernels) : NULL;
-	char note[700];
-
-	if (!samples->used)
-		tare_fail(error, ENODATA, "--exact %.200s: the program used no CUDA", pattern);
-	else if (!samples->exact_count)
-		tare_fail(error, ENODATA, "--exact %.200s: %s", pattern,
-		          tare_pc_samples_note(samples, 0, note, sizeof note)
-		              ? note
-		              : "nothing was counted");
-	else
-		tare_fail(error, ENODATA, "--exact %.200s: %s%s%.200s", pattern,
-		          tare_exact_note(samples, 0, note, sizeof note) ? note
-		                                                         : "nothing was counted",
-		          most ? "; most samples has " : "", most ? most : "");
 }

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -284,4 +285,24 @@ const char *tare_sampled_place(const struct tare_sampled_kernel *kernel, uint32_
 		return text;
 	}
 	return "-";
+}
+
+void tare_exact_refuse(const char *pattern, const struct tare_pc_samples *samples,
+                       struct tare_error *error)
+{
+	const char *most = samples->kernel_count ? tare_sampled_name(samples->kernels) : NULL;
+	char note[700];
+
+	if (!samples->used)
+		tare_fail(error, ENODATA, "--exact %.200s: the program used no CUDA", pattern);
+	else if (!samples->exact_count)
+		tare_fail(error, ENODATA, "--exact %.200s: %s", pattern,
+		          tare_pc_samples_note(samples, 0, note, sizeof note)
+		              ? note
+		              : "nothing was counted");
+	else
+		tare_fail(error, ENODATA, "--exact %.200s: %s%s%.200s", pattern,
+		          tare_exact_note(samples, 0, note, sizeof note) ? note
+		                                                         : "nothing was counted",
+		          most ? "; most samples has " : "", most ? most : "");
 }
