@@ -84,7 +84,7 @@ def test_time_of_a_loop_is_that_of_its_turns(once, tmp_path):
     assert abs(second["time_least_samples"] / both - 0.75) < 0.1 + 5 * (0.75 * 0.25 / both) ** 0.5
     assert sum(block["time_least_samples"] for block in blocks.values()) <= time["samples"]
     assert re.search(r"lines: [\d.]+ % of its samples are on the lines below", said(done))
-    assert "time at least at most" in said(done)
+    assert "share time to" in said(done)
 
 
 def test_without_times_none_are_told(once):

@@ -5,6 +5,7 @@
 #include "blocks/report/options.h"
 #include "blocks/report/source.h"
 #include "blocks/report/tables.h"
+#include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
 #include "report/core/figures.h"
@@ -21,14 +22,15 @@ static const char head[] =
     "<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
     ":root{color-scheme:light dark}body{font:14px/1.45 system-ui,sans-serif;margin:2em "
     "auto;max-width:70em;padding:0 1em}\n"
-    "table{border-collapse:collapse;margin:.6em 0}td,th{padding:.1em .7em;text-align:right;"
+    "table{border-collapse:collapse;margin:.6em 0}td,th{padding:.1em "
+    ".7em;text-align:right;white-space:nowrap;"
     "font-variant-numeric:tabular-nums}\n"
     "pre{overflow-x:auto;line-height:1.35}.n,.s{display:inline-block;text-align:right;"
     "opacity:.65}.n{width:4em}.s{width:5em;margin-right:1em}\n"
     ".bar{display:flex;height:1.6em;margin:.5em 0}.bar span{height:100%}.key{display:flex;"
     "flex-wrap:wrap;gap:.2em 1.2em}\n"
     ".key i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}.cost{display:inline-"
-    "block;height:.8em;background:#c2571a}.l{text-align:left}\n"
+    "block;height:.8em;background:#c2571a}.l{text-align:left;white-space:normal}\n"
     "</style>\n";
 
 static double share(uint64_t part, uint64_t whole)
@@ -164,6 +166,7 @@ static void write_text(void (*write)(const void *of, FILE *file), const void *of
 
 static void tell(const void *row, FILE *file)
 {
+	tare_blocks_times_text(row, file);
 	tare_blocks_told_text(&((const struct tare_blocks_row *)row)->told, file);
 }
 
@@ -230,9 +233,9 @@ static int write_rows(const struct tare_blocks_rows *rows, FILE *file)
 	if (rows->launches)
 		fprintf(file,
 		        "<p>%" PRIu64 " of %" PRIu64
-		        " launches counted, exactly, by work-items. Instructions are those of "
+		        " launch%s counted, exactly, by work-items. Instructions are those of "
 		        "SPIR-V, after the compiler's optimisation that knows no device.</p>\n",
-		        rows->counted, rows->launches);
+		        rows->counted, rows->launches, rows->launches == 1 ? "" : "es");
 	for (size_t i = 0; i < rows->kernel_count; i++)
 		write_kernel(&rows->kernels[i], file);
 	if (document->trials->set_count) {

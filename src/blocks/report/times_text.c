@@ -51,8 +51,9 @@ void tare_blocks_times_text(const struct tare_blocks_row *row, FILE *file)
 	}
 	if (!time) {
 		fprintf(file,
-		        "  time: n/a, because none of %" PRIu64
-		        " samples is in a library that is the kernel's, as PoCL keeps them\n",
+		        "  time: n/a, because none of the program's %" PRIu64
+		        " samples is in this kernel's library, as PoCL keeps one of each: it ran "
+		        "too briefly, or on another driver\n",
 		        times->samples);
 		return;
 	}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/core/table_html.h"
 
+#include <stdlib.h>
+
 #define BAR_EM 20.0 // of a whole
 
 void tare_html_text(const char *text, FILE *file)
@@ -39,44 +41,70 @@ static void write_cell(const struct tare_table *table, const void *source,
 		        BAR_EM * value.number);
 }
 
-static void write_row(const struct tare_table *table, const void *source, unsigned on,
-                      const void *row, FILE *file)
+// The rows of a part, and which columns people see.
+struct shown {
+	const struct tare_table *table;
+	const void *source;
+	unsigned on;
+	const void **rows;
+	size_t row_count;
+};
+
+static bool is_seen(const struct shown *shown, const struct tare_column *column)
 {
-	fputs("<tr>", file);
-	for (size_t c = 0; c < table->column_count; c++)
-		if (table->columns[c].on & on)
-			write_cell(table, source, &table->columns[c], row, file);
-	fputc('\n', file);
+	return column->on & shown->on &&
+	       tare_column_is_seen(column, shown->source, shown->rows, shown->row_count);
 }
 
-static void write_head(const struct tare_table *table, unsigned on, FILE *file)
+static void write_head(const struct tare_column *column, FILE *file)
+{
+	fputs(is_of_text(column) ? "<th class=\"l\">" : "<th>", file);
+	tare_html_text(column->title, file);
+	if (column->flags & TARE_BARRED)
+		fputs("<th>", file);
+}
+
+static void write_rows(const struct shown *shown, const struct tare_column *const *columns,
+                       size_t count, FILE *file)
 {
 	fputs("<table><tr>", file);
-	for (size_t c = 0; c < table->column_count; c++) {
-		const struct tare_column *column = &table->columns[c];
-		if (!(column->on & on))
-			continue;
-		fputs(is_of_text(column) ? "<th class=\"l\">" : "<th>", file);
-		tare_html_text(column->title, file);
-		if (column->flags & TARE_BARRED)
-			fputs("<th>", file);
+	for (size_t c = 0; c < count; c++)
+		write_head(columns[c], file);
+	for (size_t i = 0; i < shown->row_count; i++) {
+		fputs("\n<tr>", file);
+		for (size_t c = 0; c < count; c++)
+			write_cell(shown->table, shown->source, columns[c], shown->rows[i], file);
 	}
-	fputc('\n', file);
+	fputs("\n</table>\n", file);
+}
+
+static void find_rows(struct shown *shown, const struct tare_table_part *part, size_t count)
+{
+	for (size_t i = 0;
+	     i < count && (part->rows || !part->most || shown->row_count < part->most); i++) {
+		const void *row = part->rows ? part->rows[i] : shown->table->row(shown->source, i);
+		if (tare_table_part_keeps(shown->table, part, shown->source, row))
+			shown->rows[shown->row_count++] = row;
+	}
 }
 
 void tare_table_html(const struct tare_table *table, const void *source,
                      const struct tare_table_part *part, FILE *file)
 {
-	size_t count = part->rows ? part->most : table->count(source), written = 0;
+	size_t count = part->rows ? part->most : table->count(source), columns = 0;
+	struct shown shown = { table, source, part->on, calloc(count + 1, sizeof *shown.rows), 0 };
+	const struct tare_column **seen = calloc(table->column_count, sizeof(void *));
 
-	for (size_t i = 0; i < count && (part->rows || !part->most || written < part->most); i++) {
-		const void *row = part->rows ? part->rows[i] : table->row(source, i);
-		if (!tare_table_part_keeps(table, part, source, row))
-			continue;
-		if (written++ == 0)
-			write_head(table, part->on, file);
-		write_row(table, source, part->on, row, file);
+	if (shown.rows && seen) {
+		find_rows(&shown, part, count);
+		for (size_t c = 0; c < table->column_count; c++)
+			if (is_seen(&shown, &table->columns[c]))
+				seen[columns++] = &table->columns[c];
+		if (shown.row_count)
+			write_rows(&shown, seen, columns, file);
+	} else {
+		fputs("<p>A table is missing: out of memory.</p>\n", file);
 	}
-	if (written)
-		fputs("</table>\n", file);
+	free(shown.rows);
+	free(seen);
 }

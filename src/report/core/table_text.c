@@ -65,6 +65,16 @@ static bool says_something(struct tare_cell_value value)
 	       !(value.is == TARE_IS_TRUTH && !value.truth);
 }
 
+bool tare_column_is_seen(const struct tare_column *column, const void *source,
+                         const void *const *rows, size_t row_count)
+{
+	bool seen = !(column->flags & TARE_IF_ANY);
+
+	for (size_t i = 0; !seen && i < row_count; i++)
+		seen = says_something(tare_column_value(column, source, rows[i]));
+	return seen;
+}
+
 static bool is_shown(const struct writing *w, const struct tare_column *column)
 {
 	unsigned on = w->part->on | (w->text->take ? TARE_ON_PAGE : 0);
@@ -73,12 +83,7 @@ static bool is_shown(const struct writing *w, const struct tare_column *column)
 		return false;
 	if (column->flags & TARE_IF_DEVICES && !w->part->devices)
 		return false;
-	if (!(column->flags & TARE_IF_ANY))
-		return true;
-	for (size_t i = 0; i < w->row_count; i++)
-		if (says_something(tare_column_value(column, w->source, w->rows[i])))
-			return true;
-	return false;
+	return tare_column_is_seen(column, w->source, w->rows, w->row_count);
 }
 
 // ---- units

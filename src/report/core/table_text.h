@@ -60,6 +60,9 @@ bool tare_table_fits(struct tare_text *text, const struct tare_table *table, con
 // Whether a row is in that part, but for `most`.
 bool tare_table_part_keeps(const struct tare_table *table, const struct tare_table_part *part,
                            const void *source, const void *row);
+// Whether people see a column of these rows: TARE_IF_ANY asks that one of them says something.
+bool tare_column_is_seen(const struct tare_column *column, const void *source,
+                         const void *const *rows, size_t row_count);
 // Rows that the part would have.
 size_t tare_table_part_rows(const struct tare_table *table, const void *source,
                             const struct tare_table_part *part);
