@@ -151,12 +151,13 @@ const char *tare_fact_format(const struct tare_facts *facts, enum tare_fact_id i
 	return text;
 }
 
+const char *const tare_origin_names[] = {
+	[TARE_ORIGIN_DRIVER] = "driver",     [TARE_ORIGIN_SYSTEM] = "system",
+	[TARE_ORIGIN_MEASURED] = "measured", [TARE_ORIGIN_FORMULA] = "formula",
+	[TARE_ORIGIN_GUESS] = "guess",       NULL,
+};
+
 const char *tare_origin_name(enum tare_fact_origin origin)
 {
-	static const char *const names[] = {
-		[TARE_ORIGIN_DRIVER] = "driver",     [TARE_ORIGIN_SYSTEM] = "system",
-		[TARE_ORIGIN_MEASURED] = "measured", [TARE_ORIGIN_FORMULA] = "formula",
-		[TARE_ORIGIN_GUESS] = "guess",
-	};
-	return names[origin];
+	return tare_origin_names[origin];
 }

@@ -195,5 +195,6 @@ const char *tare_fact_reason(const struct tare_facts *facts, enum tare_fact_id i
 // The value as a person reads it ("141 GB", "1.98 GHz"), or "n/a". Returns text.
 const char *tare_fact_format(const struct tare_facts *facts, enum tare_fact_id id, char *text,
                              size_t size);
-// "driver", "system", "measured", "formula", "guess".
+// "driver", "system", "measured", "formula", "guess"; NULL after the last.
+extern const char *const tare_origin_names[];
 const char *tare_origin_name(enum tare_fact_origin origin);

@@ -11,19 +11,22 @@ enum { MAXIMUM_PARTS = 64 };
 
 // ---- what a document has lists of
 
+#define STABLE_WORD .doc = "A stable word.", .schema = "{'pattern': '^[a-z0-9-]+$'}"
+
 #define STRUCTURE struct tare_warning
 static const struct tare_json_field warning_fields[] = {
-	TARE_JSON_FIELD("id", TEXT, id),
-	TARE_JSON_FIELD("message", TEXT, message),
-	TARE_JSON_FIELD("action", TEXT, action, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_FIELD("id", TEXT, id, STABLE_WORD),
+	TARE_JSON_FIELD("message", TEXT, message, .doc = "What is so."),
+	TARE_JSON_FIELD("action", TEXT, action, .flags = TARE_JSON_OR_NULL,
+	                .doc = "What to do about it."),
 };
 static const struct tare_json_record warning = TARE_JSON_RECORD(warning_fields);
 
 #undef STRUCTURE
 #define STRUCTURE struct tare_conclusion
 static const struct tare_json_field conclusion_fields[] = {
-	TARE_JSON_FIELD("id", TEXT, id),
-	TARE_JSON_FIELD("text", TEXT, text),
+	TARE_JSON_FIELD("id", TEXT, id, STABLE_WORD),
+	TARE_JSON_FIELD("text", TEXT, text, .doc = "One or two sentences."),
 };
 static const struct tare_json_record conclusion = TARE_JSON_RECORD(conclusion_fields);
 
@@ -64,20 +67,28 @@ static const struct tare_json_record clock_rate = TARE_JSON_RECORD(clock_rate_fi
 
 static const struct tare_json_field clock_fit_fields[] = {
 	TARE_JSON_FIELD("origin_host_ns", WHOLE, clock.fit.origin_host.ns, .least = INT64_MIN),
-	TARE_JSON_FIELD("origin_ticks", COUNTER, clock.fit.origin_ticks),
-	TARE_JSON_FIELD("drift_ppm", NUMBER, clock.fit.drift_ppm),
+	TARE_JSON_FIELD("origin_ticks", COUNTER, clock.fit.origin_ticks,
+	                .doc = "Digits as text: a counter has 64 bits, a JSON number may not."),
+	TARE_JSON_FIELD("drift_ppm", NUMBER, clock.fit.drift_ppm,
+	                .doc = "Of host time over device time: a device clock that gains on the "
+	                       "host's has a negative one."),
 	TARE_JSON_FIELD("drift_error_ppm", NUMBER, clock.fit.drift_error_ppm),
-	TARE_JSON_FIELD("residual_ns", WHOLE, clock.fit.residual_ns),
+	TARE_JSON_FIELD("residual_ns", WHOLE, clock.fit.residual_ns,
+	                .doc = "The largest possible error of the mapping."),
 	TARE_JSON_FIELD("tightest_bracket_ns", WHOLE, clock.fit.tightest_bracket_ns),
 	TARE_JSON_FIELD("pairs", WHOLE, clock.fit.pairs),
 };
 static const struct tare_json_record clock_fit = TARE_JSON_RECORD(clock_fit_fields);
 
 static const struct tare_json_field clock_fields[] = {
-	TARE_JSON_FIELD("rate", OBJECT, clock, .of = &clock_rate, TARE_JSON_KNOWN(clock.present)),
+	TARE_JSON_FIELD("rate", OBJECT, clock, .of = &clock_rate, TARE_JSON_KNOWN(clock.present),
+	                .doc = "hz_numerator / hz_denominator ticks a second, exactly. Null: no "
+	                       "device clock was used."),
 	TARE_JSON_FIELD("fit", OBJECT, clock, .of = &clock_fit, .known = has_clock_fit,
-	                TARE_JSON_KNOWN(clock.fitted)),
-	TARE_JSON_FIELD("floor_ns", WHOLE, clock.floor_ns, .flags = TARE_JSON_MINUS_NULL),
+	                TARE_JSON_KNOWN(clock.fitted),
+	                .doc = "How device time maps to host time; null without clock pairs."),
+	TARE_JSON_FIELD("floor_ns", WHOLE, clock.floor_ns, .flags = TARE_JSON_MINUS_NULL,
+	                .doc = "Between two stamps taken back to back."),
 	TARE_JSON_FIELD("note", TEXT, clock.note, .flags = TARE_JSON_OR_NULL),
 };
 
@@ -92,7 +103,7 @@ static void check_clock(struct tare_fields *fields, json_t *object, void *struct
 }
 
 static const struct tare_json_record the_clock =
-    TARE_JSON_RECORD(clock_fields, .check = check_clock);
+    TARE_JSON_RECORD(clock_fields, .check = check_clock, .name = "clock");
 
 // ---- the document
 
@@ -194,32 +205,55 @@ static bool lists_absences(const void *result)
 static const struct tare_json_field document_fields[] = {
 	TARE_JSON_FIELD("schema", CONSTANT, command, .words = schema),
 	TARE_JSON_FIELD("tool", OBJECT, version, .of = &tool),
-	TARE_JSON_FIELD("written_at", TEXT, written_at, .flags = TARE_JSON_OR_NULL),
-	TARE_JSON_FIELD("command", TEXT, command),
-	TARE_JSON_FIELD("interrupted", TRUTH, interrupted),
+	TARE_JSON_FIELD(
+	    "written_at", TEXT, written_at, .flags = TARE_JSON_OR_NULL,
+	    .doc =
+	        "UTC; 1970-01-01T00:00:00Z on the simulated device, whose results do not change.",
+	    .schema = "{'pattern': '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$'}"),
+	TARE_JSON_FIELD("command", TEXT, command, .schema = "{'pattern': '^[a-z]+$'}"),
+	TARE_JSON_FIELD(
+	    "interrupted", TRUTH, interrupted,
+	    .doc =
+	        "The user stopped the command; the document holds what was measured until then."),
 	TARE_JSON_FIELD("parameters", LABELS, parameters),
-	TARE_JSON_FIELD("host", LABELS, host),
+	TARE_JSON_FIELD("host", LABELS, host, .doc = "The machine, without its name."),
 	TARE_JSON_FIELD("device", OWN, devices, .flags = TARE_JSON_OR_NULL,
-	                .of = &tare_device_record, .put = put_device, .take = take_device),
+	                .of = &tare_device_record, .put = put_device, .take = take_device,
+	                .doc = "The device that was measured; null where `devices` lists several."),
 	TARE_JSON_FIELD("clock", OBJECT, clock, .of = &the_clock, .known = has_clock),
-	TARE_JSON_FIELD("telemetry", OWN, telemetry, .flags = TARE_JSON_LEFT_OUT,
-	                TARE_JSON_KNOWN(telemetry.present), .of = &tare_telemetry_record,
-	                .put = tare_put_telemetry, .take = tare_take_telemetry),
+	TARE_JSON_FIELD(
+	    "telemetry", OWN, telemetry, .flags = TARE_JSON_LEFT_OUT,
+	    TARE_JSON_KNOWN(telemetry.present), .of = &tare_telemetry_record,
+	    .put = tare_put_telemetry, .take = tare_take_telemetry,
+	    .doc =
+	        "What the device did while it was measured. Left out where nothing was measured."),
 	TARE_JSON_FIELD("kernel_timestamp", LABELS, kernel_timestamp, .flags = TARE_JSON_LEFT_OUT,
-	                TARE_JSON_KNOWN(kernel_timestamp.count)),
-	TARE_JSON_ROWS("conclusions", conclusions, conclusion_count, &conclusion,
-	               .flags = TARE_JSON_LEFT_OUT, TARE_JSON_KNOWN(conclusion_count)),
+	                TARE_JSON_KNOWN(kernel_timestamp.count),
+	                .doc = "Raw stamps of one launch by both counters of the device: global_* "
+	                       "runs freely, kernel_* counts while the kernel was active. Only "
+	                       "where the API has both (Level Zero)."),
+	TARE_JSON_ROWS(
+	    "conclusions", conclusions, conclusion_count, &conclusion, .flags = TARE_JSON_LEFT_OUT,
+	    TARE_JSON_KNOWN(conclusion_count),
+	    .doc = "What follows from the figures, in plain words. Left out where there is none."),
 	TARE_JSON_ROWS("warnings", warnings, warning_count, &warning),
 	TARE_JSON_ROWS("devices", devices, device_count, &tare_device_record,
 	               .flags = TARE_JSON_LEFT_OUT, .known = lists_devices),
 	TARE_JSON_ROWS("absences", absences, absence_count, &absence, .flags = TARE_JSON_LEFT_OUT,
-	               .known = lists_absences),
+	               .known = lists_absences, .doc = "The backends that gave no device."),
 	TARE_JSON_ROWS("plots", plots, plot_count, &tare_plot_record),
-	TARE_JSON_ROWS("cells", cells, cell_count, &tare_cell_record, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_ROWS("cells", cells, cell_count, &tare_cell_record,
+	               .flags = TARE_JSON_LEFT_OUT | TARE_JSON_OR_MISSING),
 	TARE_JSON_FIELD("tables", OWN, cells, .flags = TARE_JSON_LEFT_OUT | TARE_JSON_UNREAD,
-	                .put = put_tables),
-	TARE_JSON_FIELD("parts", OWN, parts, .flags = TARE_JSON_LEFT_OUT,
-	                TARE_JSON_KNOWN(part_count), .put = put_parts, .take = take_parts),
+	                .put = put_tables, .schema = "{'$ref': '#/$defs/tables'}"),
+	TARE_JSON_FIELD(
+	    "parts", OWN, parts, .flags = TARE_JSON_LEFT_OUT, TARE_JSON_KNOWN(part_count),
+	    .most = MAXIMUM_PARTS, .put = put_parts, .take = take_parts,
+	    .doc = "The documents of a command that runs others (checkup), or of the devices that "
+	           "it measured one after the other (--device all), each complete in itself; the "
+	           "cells beside them are of all together, with labels device and peer. Left out "
+	           "where there is none; parts have no parts.",
+	    .schema = "{'type': 'array', 'items': {'$ref': '#', 'not': {'required': ['parts']}}}"),
 };
 
 // A list of devices has no cells.
@@ -231,5 +265,11 @@ static void check_document(struct tare_fields *fields, json_t *object, void *str
 }
 
 const struct tare_json_record tare_document_record =
-    TARE_JSON_RECORD(document_fields, .check = check_document);
+    TARE_JSON_RECORD(document_fields, .check = check_document,
+                     .doc = "What a tare command measured. A reader passes over members it does "
+                            "not know; a member whose value is unknown is null, never 0.",
+                     .schema = "{'if': {'properties': {'command': {'const': 'devices'}}}, "
+                               "'then': {'required': ['devices', 'absences'], 'properties': "
+                               "{'device': {'type': 'null'}}}, "
+                               "'else': {'required': ['cells']}}");
 #endif

@@ -85,28 +85,39 @@ static const struct tare_json_field outlier_fields[] = {
 static const struct tare_json_record outliers = TARE_JSON_RECORD(outlier_fields);
 
 static const struct tare_json_field rate_fields[] = {
-	TARE_JSON_FIELD("unit", TEXT, rate.unit),
-	TARE_JSON_FIELD("work", NUMBER, rate.work),
-	TARE_JSON_FIELD("min", NUMBER, rate.min),
+	TARE_JSON_FIELD("unit", TEXT, rate.unit, .doc = "GB/s is 10^9 bytes a second."),
+	TARE_JSON_FIELD("work", NUMBER, rate.work, .doc = "Of one sample: bytes."),
+	TARE_JSON_FIELD("min", NUMBER, rate.min, .doc = "The lowest rate, of the longest sample."),
 	TARE_JSON_FIELD("median", NUMBER, rate.median),
-	TARE_JSON_FIELD("p95", NUMBER, rate.p95),
+	TARE_JSON_FIELD(
+	    "p95", NUMBER, rate.p95,
+	    .doc = "What 95 % of the samples reached: from the 95th percentile of the time."),
 	TARE_JSON_FIELD("ci", INTERVAL, rate.ci_low,
 	                .second = offsetof(struct tare_cell, rate.ci_high)),
 };
-static const struct tare_json_record rate = TARE_JSON_RECORD(rate_fields);
+static const struct tare_json_record rate =
+    TARE_JSON_RECORD(rate_fields, .name = "rate", .doc = "The work of one sample over its time.");
 
 static const char *const sources[] = { "device", "host", "model", NULL };
 
 static const struct tare_json_field cell_fields[] = {
-	TARE_JSON_FIELD("labels", LABELS, labels),
+	TARE_JSON_FIELD("labels", LABELS, labels,
+	                .doc = "What tells this cell from its neighbours."),
 	TARE_JSON_FIELD("quantity", TEXT, quantity),
-	TARE_JSON_FIELD("unit", TEXT, unit),
-	TARE_JSON_FIELD("source", WORD, source, .words = sources),
-	TARE_JSON_FIELD("method", TEXT, method, .flags = TARE_JSON_OR_NULL),
-	TARE_JSON_FIELD("absent", TEXT, absent, .flags = TARE_JSON_OR_NULL),
+	TARE_JSON_FIELD("unit", TEXT, unit, .doc = "Of the samples and the summary."),
+	TARE_JSON_FIELD("source", WORD, source, .words = sources,
+	                .doc = "Whose clock, or that it was computed."),
+	TARE_JSON_FIELD("method", TEXT, method, .flags = TARE_JSON_OR_NULL,
+	                .doc = "How it was measured."),
+	TARE_JSON_FIELD("absent", TEXT, absent, .flags = TARE_JSON_OR_NULL,
+	                .doc = "Why there is no figure; null when there is one."),
 	TARE_JSON_FIELD("converged", TRUTH, converged),
-	TARE_JSON_FIELD("verified", OWN, verified, .put = put_verified, .take = take_verified),
-	TARE_JSON_FIELD("n", WHOLE, summary.n),
+	TARE_JSON_FIELD(
+	    "verified", OWN, verified, .put = put_verified, .take = take_verified,
+	    .doc =
+	        "Whether the destination held what was sent; null when there is nothing to verify.",
+	    .schema = "{'type': ['boolean', 'null']}"),
+	TARE_JSON_FIELD("n", WHOLE, summary.n, .doc = "Number of samples."),
 	TARE_JSON_FIELD("min", WHOLE, summary.min, SAMPLED, .least = -SAMPLE_LIMIT,
 	                .most = SAMPLE_LIMIT),
 	TARE_JSON_FIELD("median", NUMBER, summary.median),
@@ -114,14 +125,20 @@ static const struct tare_json_field cell_fields[] = {
 	TARE_JSON_FIELD("max", WHOLE, summary.max, SAMPLED, .least = -SAMPLE_LIMIT,
 	                .most = SAMPLE_LIMIT),
 	TARE_JSON_FIELD("ci", INTERVAL, summary.ci_low,
-	                .second = offsetof(struct tare_cell, summary.ci_high)),
-	TARE_JSON_FIELD("autocorrelation", NUMBER, summary.autocorrelation, SAMPLED),
-	TARE_JSON_FIELD("effective_n", NUMBER, summary.effective_n, SAMPLED),
-	TARE_JSON_FIELD("outliers", OBJECT, summary, .of = &outliers, SAMPLED),
+	                .second = offsetof(struct tare_cell, summary.ci_high),
+	                .doc = "Interval of the median, 95 %."),
+	TARE_JSON_FIELD("autocorrelation", NUMBER, summary.autocorrelation, SAMPLED,
+	                .schema = "{'minimum': -1, 'maximum': 1}"),
+	TARE_JSON_FIELD("effective_n", NUMBER, summary.effective_n, SAMPLED,
+	                .schema = "{'minimum': 0}"),
+	TARE_JSON_FIELD("outliers", OBJECT, summary, .of = &outliers, SAMPLED,
+	                .doc = "Counted, never dropped: beyond 1.5 and 3 interquartile ranges."),
 	TARE_JSON_FIELD("drifting", TRUTH, summary.drifting, SAMPLED),
 	TARE_JSON_FIELD("quantised", TRUTH, summary.quantised, SAMPLED),
 	TARE_JSON_FIELD("rate", OBJECT, rate, .of = &rate, TARE_JSON_KNOWN(rate.present)),
-	TARE_JSON_FIELD("samples", OWN, samples, .put = put_samples, .take = take_samples),
+	TARE_JSON_FIELD("samples", OWN, samples, .put = put_samples, .take = take_samples,
+	                .doc = "Raw, in the order in which they were taken.",
+	                .schema = "{'type': 'array', 'items': {'type': 'integer'}}"),
 };
 
 static void check_cell(struct tare_fields *fields, json_t *object, void *structure)
@@ -137,7 +154,12 @@ static void check_cell(struct tare_fields *fields, json_t *object, void *structu
 		                 "gives a reason for having no figure, but there is one");
 }
 
-const struct tare_json_record tare_cell_record = TARE_JSON_RECORD(cell_fields, .check = check_cell);
+const struct tare_json_record tare_cell_record = TARE_JSON_RECORD(
+    cell_fields, .check = check_cell, .name = "cell",
+    .schema = "{'if': {'properties': {'absent': {'type': 'string'}}}, "
+              "'then': {'properties': {'n': {'const': 0}, 'median': {'type': 'null'}, 'min': "
+              "{'type': 'null'}, 'p95': {'type': 'null'}, 'max': {'type': 'null'}, 'rate': "
+              "{'type': 'null'}, 'samples': {'maxItems': 0}}}}");
 
 // ---- plots
 
@@ -177,7 +199,10 @@ static void take_points(struct tare_fields *fields, json_t *object, void *struct
 
 static const struct tare_json_field series_fields[] = {
 	TARE_JSON_FIELD("name", TEXT, name),
-	TARE_JSON_FIELD("points", OWN, points, .put = put_points, .take = take_points),
+	TARE_JSON_FIELD("points", OWN, points, .put = put_points, .take = take_points,
+	                .doc = "x, y, and the interval of y (in a timeline, of x).",
+	                .schema = "{'type': 'array', 'items': {'type': 'array', 'items': {'$ref': "
+	                          "'#/$defs/number_or_null'}, 'minItems': 4, 'maxItems': 4}}"),
 };
 static const struct tare_json_record series = TARE_JSON_RECORD(series_fields);
 
@@ -200,17 +225,20 @@ static const char *const kinds[] = {
 		TARE_JSON_FIELD("scale", WORD, which.logarithmic, .words = scales),                \
 	}
 static const struct tare_json_field x_fields[] = AXIS(x), y_fields[] = AXIS(y);
-static const struct tare_json_record x_axis = TARE_JSON_RECORD(x_fields);
-static const struct tare_json_record y_axis = TARE_JSON_RECORD(y_fields);
+static const struct tare_json_record x_axis = TARE_JSON_RECORD(x_fields, .name = "axis");
+static const struct tare_json_record y_axis = TARE_JSON_RECORD(y_fields, .name = "axis");
 
 static const struct tare_json_field plot_fields[] = {
 	TARE_JSON_FIELD("id", TEXT, id),
 	TARE_JSON_FIELD("title", TEXT, title),
 	TARE_JSON_FIELD("note", TEXT, note, .flags = TARE_JSON_OR_NULL),
-	TARE_JSON_FIELD("kind", WORD, kind, .words = kinds),
+	TARE_JSON_FIELD(
+	    "kind", WORD, kind, .words = kinds,
+	    .doc = "In a timeline a series is a lane and a point a bar: its interval is where it "
+	           "begins and ends on the x axis, its y the number of what ran, from 0."),
 	TARE_JSON_FIELD("x", OBJECT, x, .of = &x_axis),
 	TARE_JSON_FIELD("y", OBJECT, y, .of = &y_axis),
 	TARE_JSON_ROWS("series", series, count, &series),
 };
-const struct tare_json_record tare_plot_record = TARE_JSON_RECORD(plot_fields);
+const struct tare_json_record tare_plot_record = TARE_JSON_RECORD(plot_fields, .name = "plot");
 #endif

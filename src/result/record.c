@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAXIMUM_LABELS = 256 };
-
 static size_t count_words(const char *const *words)
 {
 	size_t count = 0;
@@ -128,9 +126,11 @@ static bool is_known(const struct tare_json_field *field, const void *structure)
 	       memcmp((const char *)structure + field->known_at, nothing, field->known_size) != 0;
 }
 
-void tare_json_put_record(struct tare_json *json, json_t *object,
-                          const struct tare_json_record *record, const void *structure)
+json_t *tare_json_record(struct tare_json *json, const struct tare_json_record *record,
+                         const void *structure)
 {
+	json_t *object = json_object();
+
 	for (size_t i = 0; i < record->count; i++) {
 		const struct tare_json_field *field = &record->fields[i];
 		bool known = is_known(field, structure);
@@ -143,14 +143,6 @@ void tare_json_put_record(struct tare_json *json, json_t *object,
 			tare_json_put(json, object, field->key,
 			              known ? value_of(json, structure, field) : json_null());
 	}
-}
-
-json_t *tare_json_record(struct tare_json *json, const struct tare_json_record *record,
-                         const void *structure)
-{
-	json_t *object = json_object();
-
-	tare_json_put_record(json, object, record, structure);
 	return object;
 }
 
@@ -221,8 +213,8 @@ static void read_labels(struct tare_fields *fields, json_t *object, const char *
 	const char *name;
 	json_t *value;
 
-	if (json_object_size(list) > MAXIMUM_LABELS)
-		tare_fields_fail(fields, NULL, "has more than %d members", MAXIMUM_LABELS);
+	if (json_object_size(list) > TARE_JSON_LABELS_MOST)
+		tare_fields_fail(fields, NULL, "has more than %d members", TARE_JSON_LABELS_MOST);
 	json_object_foreach(list, name, value)
 	{
 		int status = 0;
@@ -292,8 +284,9 @@ static void read_field(struct tare_fields *fields, json_t *object,
                        const struct tare_json_field *field, char *structure)
 {
 	// What is null or left out where it is not known may be so here.
-	bool or_null = field->flags & (TARE_JSON_OR_NULL | TARE_JSON_MINUS_NULL) || field->known ||
-	               field->known_size;
+	bool or_null =
+	    field->flags & (TARE_JSON_OR_NULL | TARE_JSON_OR_MISSING | TARE_JSON_MINUS_NULL) ||
+	    field->known || field->known_size;
 	void *at = structure + field->offset;
 
 	switch (field->kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A structure as a JSON object, declared once: its fields, a line each, are written and read by the
-// same list, and the test of the schema goes by it too. Internal to src/result.
+// same list, and the schema is made of it (tools/tables). Internal to src/result.
 //
 // A reader passes over members that no list has; what is wrong is left in `fields`.
 #pragma once
@@ -12,6 +12,9 @@
 #include <stddef.h>
 
 struct tare_json_record;
+
+// A reader takes as many labels.
+enum { TARE_JSON_LABELS_MOST = 256 };
 
 enum tare_json_kind {
 	TARE_JSON_TEXT,     // char *; NULL is null. Or an array of char
@@ -35,6 +38,7 @@ enum {
 	TARE_JSON_LEFT_OUT = 2,   // where it is not known it is left out, not null
 	TARE_JSON_MINUS_NULL = 4, // a whole number below 0 is null
 	TARE_JSON_UNREAD = 8,     // written for others
+	TARE_JSON_OR_MISSING = 16 // as TARE_JSON_OR_NULL, but tare never writes null
 };
 
 struct tare_json_field {
@@ -43,7 +47,7 @@ struct tare_json_field {
 	unsigned flags;
 	size_t offset, size;      // of the value within the structure; of a list: of its array
 	size_t second;            // offset of an interval's other end, or of a list's count
-	int64_t least, most;      // whole numbers: what a reader takes
+	int64_t least, most;      // whole numbers: what a reader takes; lists: how many at most
 	const char *const *words; // ended by NULL
 	const struct tare_json_record *of;
 	size_t row_size; // of a list
@@ -54,11 +58,20 @@ struct tare_json_field {
 	// Of TARE_JSON_OWN: puts members into `object`, and reads them; `of` says what is in them.
 	void (*put)(struct tare_json *json, json_t *object, const void *structure);
 	void (*take)(struct tare_fields *fields, json_t *object, void *structure);
+	// Of members that another table names: the name of each, NULL after the last.
+	const char *(*name_of)(size_t index);
+	// For the schema: a sentence that says what it is; and keywords beside those that follow
+	// from the above (with a type or a reference: instead of them), with ' for ".
+	const char *doc, *schema;
 };
 
 struct tare_json_record {
 	const struct tare_json_field *fields;
 	size_t count;
+	// For the schema: its definition's name (NULL: it stands where it is used), and as above.
+	const char *name, *doc, *schema;
+	// What stands there instead where nothing is known; NULL: null.
+	const struct tare_json_record *otherwise;
 	// Looks at what was read as a whole; may be NULL.
 	void (*check)(struct tare_fields *fields, json_t *object, void *structure);
 };
@@ -83,9 +96,6 @@ struct tare_json_record {
 // The structure as an object; NULL: no memory.
 json_t *tare_json_record(struct tare_json *json, const struct tare_json_record *record,
                          const void *structure);
-// Puts its members into an object that has others.
-void tare_json_put_record(struct tare_json *json, json_t *object,
-                          const struct tare_json_record *record, const void *structure);
 // Reads what `object` (NULL: nothing) says into the structure.
 void tare_json_read_record(struct tare_fields *fields, const struct tare_json_record *record,
                            json_t *object, void *structure);

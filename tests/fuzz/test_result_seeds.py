@@ -7,7 +7,7 @@ import pathlib
 HERE = pathlib.Path(__file__).parent
 SCHEMA = json.loads((HERE.parents[1] / "src/result/schema/result.schema.json").read_text(encoding="utf-8"))
 # Tables are written for readers, and nobody reads them back.
-del SCHEMA["properties"]["tables"], SCHEMA["$defs"]["table"], SCHEMA["$defs"]["marks"]
+del SCHEMA["properties"]["tables"], SCHEMA["$defs"]["tables"], SCHEMA["$defs"]["table"], SCHEMA["$defs"]["marks"]
 
 
 def parts_of(schema):

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// one_more_column declarations | results | json | text | page | csv FOLDER | sqlite FILE: what is
-// written of a run made by hand by a tare whose declaration of the computing tasks has one line
-// more. one_more_column result csv | json | text | page FILE: the same of a result, whose list of
-// figures has it. one_more_column hotspots json | text | page: the same of counted kernels.
+// one_more_column declarations | results | documents | fields | json | text | page | csv FOLDER |
+// sqlite FILE: what is written of a run made by hand by a tare whose declaration of the computing
+// tasks has one line more. one_more_column result csv | json | text | page FILE: the same of a
+// result, whose list of figures has it. one_more_column hotspots json | text | page: the same of
+// counted kernels.
 #include "documents.h"
+#include "result_fields.h"
 
 #include "blocks/report/tables.h"
 #include "export/export.h"
@@ -35,6 +37,8 @@ static int write_as(const struct tare_report *run, const char *how, const char *
 		return tare_table_declarations(tare_result_tables, stdout);
 	if (strcmp(how, "documents") == 0)
 		return tare_table_declarations(documents, stdout);
+	if (strcmp(how, "fields") == 0)
+		return print_result_fields();
 	if (strcmp(how, "json") == 0)
 		return tare_report_run_json(run, stdout, &error);
 	if (strcmp(how, "text") == 0)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // report_fixture NAME json | NAME text COLUMNS VERBOSITY [ascii|colour]: the report of a run made
-// by hand, on standard output; or "" declarations, "" results, "" documents: how tables are
-// declared.
+// by hand, on standard output; or "" declarations, "" results, "" documents, "" fields: how tables
+// and the fields of results are declared.
 #include "documents.h"
+#include "result_fields.h"
 
 #include "blocks/report/tables.h"
 #include "report/core/table_json.h"
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
 		return tare_table_declarations(tare_result_tables, stdout) < 0;
 	if (argc == 3 && strcmp(argv[2], "documents") == 0)
 		return tare_table_declarations(documents, stdout) < 0;
+	if (argc == 3 && strcmp(argv[2], "fields") == 0)
+		return print_result_fields() < 0;
 	if (argc < 3 || !run_fixture_make(argv[1], &fixture)) {
 		fprintf(
 		    stderr,

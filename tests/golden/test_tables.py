@@ -177,6 +177,62 @@ def test_one_line_is_a_column_of_the_csv_that_a_results_page_offers():
     assert offered.splitlines() == output(ONE_MORE, "result", "csv", SAVED).splitlines()
 
 
+# ---- the fields of results
+
+@pytest.fixture(scope="module")
+def fields():
+    return TOOL.declarations(FIXTURE, "fields")
+
+
+def schema_of(fields):
+    return json.loads(TOOL.result_schema(fields, []))
+
+
+def field_at(record, *path):
+    for key in path[:-1]:
+        record = next(field for field in record["fields"] if field["key"] == key)["of"]
+    return next(field for field in record["fields"] if field["key"] == path[-1])
+
+
+def test_one_line_is_a_field_of_a_results_schema(fields):
+    kept = schema_of(fields)
+    cells = field_at(fields, "cells")["of"]
+    more = {**field_at(fields, "cells", "max"), "key": "one_more", "doc": "One more."}
+    cells["fields"].append(more)
+    changed = schema_of(fields)
+    cells["fields"].pop()
+    assert changed["$defs"]["cell"]["properties"].pop("one_more") == {"description": "One more.", "type": ["integer", "null"]}
+    assert changed["$defs"]["cell"]["required"].pop() == "one_more" and changed == kept
+
+
+# Where a field stands in the schema, a change of its line, and what then differs there.
+@pytest.mark.parametrize("path, place, change, then", [
+    (("clock", "rate", "valid_bits"), "clock/properties/rate/properties", {"most": 0}, {"type": "integer", "minimum": 1}),
+    (("clock", "rate", "valid_bits"), "clock/properties/rate/properties", {"least": 0, "most": 0}, {"$ref": "#/$defs/count"}),
+    (("cells", "n"), "cell/properties", {"null": True, "doc": "How many."}, {"description": "How many.", "$ref": "#/$defs/count_or_null"}),
+    (("cells", "source"), "cell/properties", {"words": ["oracle"], "doc": "Whose."}, {"description": "Whose.", "enum": ["oracle"]}),
+    (("cells", "converged"), "cell/properties", {"kind": "share"}, {"$ref": "#/$defs/share_or_null"}),
+    (("devices", "kernels", "file"), "device/properties/kernels/properties", {"schema": "{'minLength': 1}"},
+     {"$ref": "#/$defs/text", "minLength": 1}),
+    (("plots", "note"), "plot/properties", {"schema": "{'type': 'null'}"}, {"type": "null"}),
+])
+def test_what_a_line_says_of_a_field_is_what_its_schema_says(path, place, change, then):
+    fields = TOOL.declarations(FIXTURE, "fields")
+    places = [path, ("device", *path[1:])] if path[0] == "devices" else [path]
+    for each in places:
+        field_at(fields, *each).update(change)
+    schema = schema_of(fields)["$defs"]
+    for step in [*place.split("/"), path[-1]]:
+        schema = schema[step]
+    assert schema == then
+    for each in places:
+        field_at(fields, *each).update(left_out=True)
+    owner = schema_of(fields)["$defs"]
+    for step in place.split("/")[:-1]:
+        owner = owner[step]
+    assert path[-1] not in owner["required"] and path[-1] in owner["properties"]
+
+
 # ---- one line more in the list of counted kernels
 
 def test_one_line_is_a_column_of_counted_kernels_everywhere(tmp_path):

@@ -92,51 +92,6 @@ static void keep(const char *name, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-// The fields of a record and of those within it, for the test that compares them with the schema.
-static json_t *declared(const struct tare_json_record *record)
-{
-	static const char *const types[] = {
-		[TARE_JSON_TEXT] = "string",    [TARE_JSON_TRUTH] = "boolean",
-		[TARE_JSON_WHOLE] = "integer",  [TARE_JSON_NUMBER] = "number",
-		[TARE_JSON_SHARE] = "number",   [TARE_JSON_INTERVAL] = "array",
-		[TARE_JSON_WORD] = "",          [TARE_JSON_CONSTANT] = "",
-		[TARE_JSON_COUNTER] = "string", [TARE_JSON_LABELS] = "object",
-		[TARE_JSON_OBJECT] = "object",  [TARE_JSON_LIST] = "array",
-		[TARE_JSON_OWN] = "",
-	};
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < record->count; i++) {
-		const struct tare_json_field *field = &record->fields[i];
-		bool left_out = field->flags & TARE_JSON_LEFT_OUT;
-		json_t *words = json_array(), *one;
-		for (size_t k = 0; field->words && field->words[k]; k++)
-			json_array_append_new(words, json_string(field->words[k]));
-		one =
-		    json_pack("{s:s,s:s,s:I,s:I,s:b,s:b,s:o,s:o}", "key", field->key, "type",
-		              types[field->kind], "least", (json_int_t)field->least, "most",
-		              (json_int_t)field->most, "left_out", left_out, "null",
-		              field->flags & (TARE_JSON_OR_NULL | TARE_JSON_MINUS_NULL) ||
-		                  ((field->known || field->known_size) && !left_out) ||
-		                  field->kind == TARE_JSON_NUMBER || field->kind == TARE_JSON_SHARE,
-		              "words", words, "of", field->of ? declared(field->of) : json_null());
-		json_array_append_new(list, one);
-	}
-	return list;
-}
-
-static void the_fields_are_left_for_the_schema(void **state)
-{
-	json_t *fields = declared(&tare_document_record);
-	char *text = json_dumps(fields, JSON_INDENT(1));
-
-	(void)state;
-	assert_non_null(text);
-	keep("fields", text);
-	free(text);
-	json_decref(fields);
-}
-
 static void a_document_reads_back_byte_for_byte(void **state)
 {
 	(void)state;
@@ -376,8 +331,7 @@ static void a_full_disk_is_an_error(void **state)
 }
 
 #define JSON_TESTS                                                                                 \
-	cmocka_unit_test(the_fields_are_left_for_the_schema),                                      \
-	    cmocka_unit_test(a_document_reads_back_byte_for_byte),                                 \
+	cmocka_unit_test(a_document_reads_back_byte_for_byte),                                     \
 	    cmocka_unit_test(a_document_with_parts_reads_back_byte_for_byte),                      \
 	    cmocka_unit_test(what_a_document_lacks_is_not_written),                                \
 	    cmocka_unit_test(an_empty_document_reads_back),                                        \
