@@ -221,15 +221,16 @@ static bool is_given(const ze_kernel_timestamp_result_t *stamps)
 }
 
 // What the node's event says is known: should it not be reset, it says nothing new until it is
-// signalled again.
+// signalled again. Where it is of several lists, those need not be read in the order in which they
+// ran: the latest times stay.
 static void node_was_read(const struct ze_content *content, const struct ze_node *node,
                           const ze_kernel_timestamp_result_t *stamps)
 {
 	struct ze_event *known = node->known;
-	if (known == NULL || known->counts || node->slot != NULL)
+	if (known == NULL || known->counts || node->slot != NULL || known->handle != node->event)
 		return;
-	if (known->handle == node->event && known->content == content &&
-	    known->at == (uint32_t)(node - content->nodes))
+	bool last = known->content == content && known->at == (uint32_t)(node - content->nodes);
+	if (last || !known->read || (int64_t)(stamps->global.kernelStart - known->start) > 0)
 		ze_keep_stamps(known, stamps);
 }
 
@@ -314,6 +315,7 @@ static bool settle(const struct ze_query *query, uint32_t node, uint64_t executi
 // The newest of a content's executions in flight.
 struct newest {
 	const struct ze_query *query; // NULL: there is none
+	ze_event_handle_t done;       // its own, even when the query has given it back
 	uint64_t execution;
 	uint32_t in_flight;
 };
@@ -322,8 +324,10 @@ static struct newest newest_of(struct ze_list *list, const struct ze_content *co
 {
 	guest_hold(&list->push);
 	struct newest newest = { .query = content->newest, .in_flight = content->in_flight };
-	if (newest.query != NULL)
+	if (newest.query != NULL) {
 		newest.execution = newest.query->execution;
+		newest.done = newest.query->done;
+	}
 	guest_let_go(&list->push);
 	return newest;
 }
@@ -337,7 +341,7 @@ static bool is_copied(const struct ze_list *list, const struct ze_content *conte
 	    last->in_flight == 1 && list->device != NULL && list->device->sub_devices != 0;
 	return last->query == NULL ||
 	       (!content->no_query && !has_parts &&
-	        list->driver->call.zeEventQueryStatus(last->query->done) == ZE_RESULT_SUCCESS);
+	        list->driver->call.zeEventQueryStatus(last->done) == ZE_RESULT_SUCCESS);
 }
 
 static void node_before(struct guest_thread *thread, const struct ze_list *list,
@@ -362,6 +366,8 @@ static void node_before(struct guest_thread *thread, const struct ze_list *list,
 		ze_write_parts(thread, list, &said.parts, node.track, node.number, last->execution,
 		               &said.stamps);
 		ze_write_times(thread, node.track, node.number, last->execution, &said.stamps);
+		if (!event->counts)
+			ze_keep_stamps(event, &said.stamps);
 	} else {
 		ze_write_untimed(thread, node.track, node.number, last->execution,
 		                 TARE_UNTIMED_REUSED, 0);
@@ -375,53 +381,97 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 	if (is_copied(list, content, &last))
 		return;
 	// Older ones that are complete are read first, so that it is clear whose times it says.
-	if (last.in_flight > 1 && ze_take_right_patiently(list)) {
+	// What is dropped is emptied as soon as it is read, by who has the right.
+	bool mine = (last.in_flight > 1 || content->dropped) && ze_take_right_patiently(list);
+	if (mine) {
 		ze_contents_harvest(thread, list);
-		guest_release(&list->harvesting);
 		last = newest_of(list, content);
-		if (is_copied(list, content, &last))
-			return;
 	}
-	node_before(thread, list, content, at, event, &last);
+	if (!mine && content->dropped)
+		ze_node_stop(content, at, event);
+	else if (!mine || !is_copied(list, content, &last))
+		node_before(thread, list, content, at, event, &last);
+	if (mine)
+		guest_release(&list->harvesting);
 }
 
-// With the right to harvest.
-static bool content_before(struct guest_thread *thread, struct ze_list *list,
-                           const struct ze_content *content, struct ze_event *event)
+// An event that several lists signal.
+struct several {
+	struct guest_thread *thread;
+	struct ze_event *event;
+	uint32_t nodes;   // of its own, in the lists that were looked at
+	uint32_t pending; // of these, in flight and not copied
+	void (*found)(void *context, const struct ze_content *content);
+	void *context;
+};
+
+// With the right to harvest the list, as content_before.
+static void content_count(struct several *several, struct ze_list *list,
+                          const struct ze_content *content)
 {
 	const struct newest last = newest_of(list, content);
 	bool copied = is_copied(list, content, &last), found = false;
-	for (uint32_t i = 0; last.query != NULL && i < content->count; i++) {
+	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
-		if (node->known != event || !ze_is_queried(node))
+		if (node->known != several->event || !ze_is_queried(node))
 			continue;
 		found = true;
-		if (!copied)
-			node_before(thread, list, content, i, event, &last);
+		several->nodes++;
+		several->pending += !copied;
 	}
-	return found;
+	if (found && last.query != NULL && several->found != NULL)
+		several->found(several->context, content);
 }
 
-bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
-                     void (*found)(void *context, const struct ze_content *content), void *context)
+static void content_before(struct several *several, struct ze_list *list,
+                           const struct ze_content *content)
+{
+	struct newest last = newest_of(list, content);
+	if (is_copied(list, content, &last))
+		return;
+	// It may say another list's times.
+	if (several->pending > 1)
+		last.in_flight++;
+	for (uint32_t i = 0; i < content->count; i++)
+		node_before(several->thread, list, content, i, several->event, &last);
+}
+
+// False: another thread has kept the right to one.
+static bool all_in_flight(struct several *several,
+                          void (*each)(struct several *several, struct ze_list *list,
+                                       const struct ze_content *content))
 {
 	bool all = true;
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
 		if (atomic_load(&list->in_flight) == 0 ||
-		    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
+		    atomic_load_explicit(&list->process, memory_order_relaxed) !=
+		        several->thread->process)
 			continue;
 		if (!ze_take_right_patiently(list)) {
 			all = false;
 			continue;
 		}
-		ze_contents_harvest(thread, list);
+		ze_contents_harvest(several->thread, list);
 		for (const struct ze_content *content = list->content; content != NULL;
 		     content = content->following)
-			if (content->in_flight != 0 &&
-			    content_before(thread, list, content, event) && found != NULL)
-				found(context, content);
+			each(several, list, content);
 		guest_release(&list->harvesting);
 	}
+	return all;
+}
+
+bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
+                     void (*found)(void *context, const struct ze_content *content), void *context)
+{
+	struct several several = {
+		.thread = thread, .event = event, .found = found, .context = context
+	};
+	bool all = all_in_flight(&several, content_count);
+	// It may be in flight there, too.
+	if (!all && several.nodes < atomic_load(&event->nodes))
+		several.pending++;
+	if (several.pending != 0)
+		all_in_flight(&several, content_before);
 	return all;
 }
 
@@ -528,6 +578,9 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 		int incomplete = 0;
 		for (struct ze_query *query = next_of(list, content, NULL), *next;
 		     query != NULL && ze_may_call(); query = next) {
+			if (thread->helper &&
+			    atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0)
+				return;
 			next = next_of(list, content, query);
 			if (ze_may_settle_run(thread, content, query->execution) &&
 			    list->driver->call.zeEventQueryStatus(query->done) !=
