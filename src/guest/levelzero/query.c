@@ -399,8 +399,8 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 struct several {
 	struct guest_thread *thread;
 	struct ze_event *event;
-	uint32_t nodes;   // of its own, in the lists that were looked at
-	uint32_t pending; // of these, in flight and not copied
+	uint32_t nodes;   // of its own, in what is in flight
+	uint32_t pending; // of these, not copied
 	void (*found)(void *context, const struct ze_content *content);
 	void *context;
 };
@@ -411,7 +411,7 @@ static void content_count(struct several *several, struct ze_list *list,
 {
 	const struct newest last = newest_of(list, content);
 	bool copied = is_copied(list, content, &last), found = false;
-	for (uint32_t i = 0; i < content->count; i++) {
+	for (uint32_t i = 0; last.query != NULL && i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
 		if (node->known != several->event || !ze_is_queried(node))
 			continue;
@@ -419,7 +419,7 @@ static void content_count(struct several *several, struct ze_list *list,
 		several->nodes++;
 		several->pending += !copied;
 	}
-	if (found && last.query != NULL && several->found != NULL)
+	if (found && several->found != NULL)
 		several->found(several->context, content);
 }
 
