@@ -2,7 +2,7 @@
 // One event, signalled by commands of several lists that are in flight at once: events of the
 // host's hold them up, so that in each way everything is where it is said to be. Each fill has a
 // size of its own, by which its time is known.
-//   one_event behind|before|read|immediate|again|twice
+//   one_event behind|before|read|immediate|pending|again|twice
 #include "example.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@ enum { SMALL = 1 << 20, LARGE = 1 << 25 };
 static struct device device;
 static void *there;
 static ze_command_queue_handle_t queue, other;
-// What all signal; what the first waits for behind that; what the second waits for before; the
-// last of all.
-static ze_event_handle_t event, first_may_end, second_may_begin, last;
+// What all signal; what the first waits for before and behind that; what the second waits for
+// before; the last of all.
+static ze_event_handle_t event, first_may_begin, first_may_end, second_may_begin, last;
 
 static void hold(ze_command_list_handle_t list, ze_event_handle_t gate)
 {
@@ -147,6 +147,22 @@ static void again(void)
 	both(one, second());
 }
 
+// It was appended before the first, which is a regular list's, has signalled the event.
+static void pending(void)
+{
+	ze_command_list_handle_t one = list_of(&device, device.compute),
+	                         two = immediate_of(&device, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+	hold(one, first_may_begin);
+	fill(one, SMALL);
+	execute(queue, closed(one));
+	hold(two, second_may_begin);
+	fill(two, LARGE);
+	signal(first_may_begin);
+	await(event);
+	reset(event);
+	end();
+}
+
 // Of two commands in one list the first is not the last that signals the event.
 static void twice(void)
 {
@@ -167,20 +183,22 @@ int main(int count, char **arguments)
 		const char *name;
 		void (*go)(void);
 	} ways[] = { { "behind", behind },       { "before", before }, { "read", read_before },
-		     { "immediate", immediate }, { "again", again },   { "twice", twice } };
+		     { "immediate", immediate }, { "again", again },   { "twice", twice },
+		     { "pending", pending } };
 	device = open_device();
 	there = memory_of(&device, DEVICE, LARGE);
 	queue = queue_of(&device, device.compute, 0);
 	other = queue_of(&device, device.compute, 0);
-	ze_event_pool_handle_t pool = pool_of(&device, 4);
+	ze_event_pool_handle_t pool = pool_of(&device, 5);
 	event = event_of(pool, 0);
 	first_may_end = event_of(pool, 1);
 	second_may_begin = event_of(pool, 2);
 	last = event_of(pool, 3);
+	first_may_begin = event_of(pool, 4);
 	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
 		if (count == 2 && strcmp(arguments[1], ways[i].name) == 0) {
 			ways[i].go();
 			return EXIT_SUCCESS;
 		}
-	stop("one_event behind|before|read|immediate|again|twice");
+	stop("one_event behind|before|read|immediate|pending|again|twice");
 }

@@ -307,7 +307,8 @@ def test_what_lists_carry_at_each_execution(on):
 
 
 @pytest.mark.parametrize("way,timed", [("behind", []), ("before", []), ("read", [(1, 1), (32, 1)]),
-                                       ("immediate", [(1, 1), (32, 0)]), ("again", [(1, 1)]), ("twice", [(32, 1)])])
+                                       ("immediate", [(1, 1), (32, 0)]), ("pending", []), ("again", [(1, 1)]),
+                                       ("twice", [(32, 1)])])
 def test_one_event_of_several_lists_in_flight(on, way, timed):
     """Nobody can tell whose times it says; where it is known which of them were read already, all have their own."""
     mib, reused = 1 << 20, 5
