@@ -99,7 +99,7 @@ def test_a_query_that_ends_behind_all_that_was_waited_for_is_read(on):
     """The last launch is counted, too: its list is destroyed while the barrier before its query's end takes its time."""
     script(on)
     path = on.folder / "script.tare-device"
-    path.write_text(path.read_text().replace("marker fixed 10 us", "marker fixed 5 ms"))
+    path.write_text(path.read_text().replace("marker fixed 10 us", "marker fixed 1 ms"))
     counted = Hotspots(on, "in-turn", options=("--launches", "2"))
     counted.check()
     assert counted.kernel["counted_launches"] == 4

@@ -304,3 +304,25 @@ def test_what_lists_carry_at_each_execution(on):
     report = on.report(done.folder)
     assert report["coverage"]["contents_not"] == sum(row[2] != WHOLE for row in rows)
     assert not report["coverage"]["unresolved"]
+
+
+@pytest.mark.parametrize("way,timed", [("behind", []), ("before", []), ("read", [(1, 1), (32, 1)]),
+                                       ("immediate", [(1, 1), (32, 0)]), ("pending", []), ("again", [(1, 1)]),
+                                       ("twice", [(32, 1)])])
+def test_one_event_of_several_lists_in_flight(on, way, timed):
+    """Nobody can tell whose times it says; where it is known which of them were read already, all have their own."""
+    mib, reused = 1 << 20, 5
+    rate, _ = script(on, "1 GHz")
+    done = on.record([BUILD / "tests/levelzero/one_event", way])
+    assert done.status == 0, done.errors.decode()
+    trace = Trace(done.folder)
+    assert int.from_bytes(trace.header[1136:1144], "little") == 0, "nothing is pending"
+    fills = {key: trace.commands[key[:2]].amount // mib for key in trace.times
+             if trace.commands[key[:2]].kind == "fill"}
+    assert sorted((size, key[2]) for key, size in fills.items()) == timed
+    for key, size in fills.items():
+        (start, end), = trace.times[key]
+        assert abs(end - start - (19 + 16 * size) * rate / 1e6) <= 1, "its own"
+    assert all(why == reused for *_, why in trace.untimed)
+    executed = 3 if way == "again" else 2
+    assert len(fills) + len(trace.untimed) == executed

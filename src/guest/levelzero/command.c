@@ -17,6 +17,9 @@ static void signals(struct guest_thread *thread, struct ze_command *command, str
 	// place only.
 	if (list == NULL || list->immediate || known->content == NULL || known->counts)
 		ze_event_before(thread, known);
+	if (list != NULL && list->immediate && !known->counts &&
+	    ZE_UNLIKELY(atomic_load_explicit(&known->nodes, memory_order_relaxed) != 0))
+		ze_nodes_doubt(thread, known);
 	if (known->counts && (list == NULL || known->content != list->content))
 		ze_node_gone(thread, known);
 	else if (list == NULL)

@@ -160,7 +160,7 @@ struct deferred {
 	void *spare;
 	struct deferred *following;
 	const struct ze_driver *driver;
-	bool going;              // it is being destroyed just now
+	bool going;              // it is being destroyed just now, or never is
 	ze_event_handle_t event; // NULL: the pool itself
 	struct ze_event *known;
 	ze_event_pool_handle_t pool;
@@ -237,12 +237,25 @@ void ze_event_let_go(struct ze_event *event)
 		ze_give(&spares, event);
 }
 
-// One whose questioner never ends asking keeps it: it is never destroyed then.
+// Somebody may ask of it for ever: neither it nor its pool is ever destroyed.
+static void keep_for_ever(const struct ze_driver *driver, ze_event_handle_t handle,
+                          struct ze_event *event)
+{
+	event->handle = NULL;
+	defer(&(struct deferred){ .driver = driver,
+	                          .going = true,
+	                          .event = handle,
+	                          .known = event,
+	                          .pool = event->pool });
+}
+
 static ze_result_t destroy(const struct ze_driver *driver, ze_event_handle_t handle,
                            struct ze_event *event)
 {
-	if (!is_left_alone(event))
+	if (!is_left_alone(event)) {
+		keep_for_ever(driver, handle, event);
 		return ZE_RESULT_SUCCESS;
+	}
 	ze_event_let_go(event);
 	return driver->call.zeEventDestroy(handle);
 }
@@ -325,8 +338,10 @@ ze_result_t ze_do_zeEventDestroy(const struct ze_driver *driver, ze_event_handle
 	event->list = NULL;
 	event->content = NULL;
 	// Somebody may be about to ask a list of which it is not known whether that is in flight.
-	if (!all || going.failed)
+	if (!all || going.failed) {
+		keep_for_ever(driver, handle, event);
 		return ZE_RESULT_SUCCESS;
+	}
 	return destroy_if_last(driver, handle, event);
 }
 

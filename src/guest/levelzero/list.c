@@ -266,17 +266,23 @@ void ze_after_zeCommandListDestroy(struct guest_thread *thread, const struct ze_
 	ze_harvest_list(thread, list);
 }
 
-// Nothing may be asked any more of what lived in its context. Who harvests is at its last question.
-static void retire(struct ze_list *list)
+// Those that the program has, or that something is still to come from.
+static bool lives_in(const struct ze_list *list, const struct ze_driver *driver,
+                     ze_context_handle_t context)
 {
-	enum { TURNS = 1000 };
-	bool mine = false;
-	for (int i = 0; i < TURNS && !mine; i++) {
-		mine = ze_take_right(list);
-		if (!mine)
-			sched_yield();
-	}
-	atomic_store(&list->process, 0);
+	// In this order: what it is made for is told before it is used.
+	return atomic_load(&list->state) >= ZE_LIST_USED && list->context == context &&
+	       list->driver == driver;
+}
+
+// Nothing may be asked any more of what lived in its context. Who harvests is at its last question.
+// With the right it is certain that it is not another context's list by now.
+static void retire(struct ze_list *list, const struct ze_driver *driver,
+                   ze_context_handle_t context)
+{
+	bool mine = ze_take_right_patiently(list);
+	if (lives_in(list, driver, context))
+		atomic_store(&list->process, 0);
 	if (mine)
 		guest_release(&list->harvesting);
 }
@@ -287,12 +293,11 @@ void ze_before_zeContextDestroy(struct guest_thread *thread, const struct ze_dri
 	ze_of(thread)->ends = true;
 	ze_harvest_all(thread);
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
-		if (list->context != context || list->driver != driver ||
-		    atomic_load(&list->state) < ZE_LIST_USED)
+		if (!lives_in(list, driver, context))
 			continue;
 		for (int turns = 0; turns < 50 && !ze_harvest_list(thread, list); turns++)
 			sched_yield();
-		retire(list);
+		retire(list, driver, context);
 	}
 	ze_of(thread)->ends = false;
 	ze_events_destroy_due();

@@ -57,19 +57,51 @@ static __attribute__((noinline)) bool make_room(struct ze_content *content)
 	return true;
 }
 
+static uint64_t bit_of(const struct ze_content *content)
+{
+	return UINT64_C(1) << content->number % 64;
+}
+
+// Nothing is read of it.
+static void lose(struct ze_content *content, struct ze_node *node)
+{
+	node->lost = true;
+	content->timed--;
+	atomic_fetch_sub(&node->known->nodes, 1);
+}
+
+// Of an event that other lists have signalled since it was appended to this one the node here is
+// not known.
+static __attribute__((noinline)) void lose_all(struct ze_content *content,
+                                               const struct ze_event *event)
+{
+	for (uint32_t i = 0; i < content->count; i++)
+		if (content->nodes[i].known == event && ze_is_queried(&content->nodes[i]))
+			lose(content, &content->nodes[i]);
+}
+
 void ze_node_lose(struct ze_list *list, struct ze_event *event)
 {
 	struct ze_content *content = list->content;
-	if (event->content != content || event->list != list || event->at >= content->count)
-		return;
-	struct ze_node *node = &content->nodes[event->at];
-	if (node->known == event && !node->lost) {
-		node->lost = true;
-		content->timed--;
-		atomic_fetch_sub(&event->nodes, 1);
+	bool last = event->content == content && event->list == list;
+	if (last && event->at < content->count) {
+		struct ze_node *node = &content->nodes[event->at];
+		if (node->known == event && ze_is_queried(node))
+			lose(content, node);
+	} else if (ZE_UNLIKELY(atomic_load(&event->nodes) != 0 &&
+	                       (event->contents & bit_of(content)) != 0)) {
+		lose_all(content, event);
 	}
-	event->list = NULL;
-	event->content = NULL;
+	if (last) {
+		event->list = NULL;
+		event->content = NULL;
+	}
+}
+
+void ze_node_stop(struct ze_content *content, uint32_t at, const struct ze_event *event)
+{
+	if (at < content->count && content->nodes[at].known == event)
+		__atomic_store_n(&content->nodes[at].gone, true, __ATOMIC_RELAXED);
 }
 
 void ze_node_gone(struct guest_thread *thread, struct ze_event *event)
@@ -79,8 +111,7 @@ void ze_node_gone(struct guest_thread *thread, struct ze_event *event)
 	if (content == NULL || list == NULL)
 		return;
 	ze_harvest_list(thread, list);
-	if (event->at < content->count && content->nodes[event->at].known == event)
-		__atomic_store_n(&content->nodes[event->at].gone, true, __ATOMIC_RELAXED);
+	ze_node_stop(content, event->at, event);
 	event->list = NULL;
 	event->content = NULL;
 }
@@ -117,7 +148,11 @@ void ze_node_add(struct guest_thread *thread, struct ze_list *list, ze_event_han
 		atomic_store_explicit(&known->content, content, memory_order_relaxed);
 		atomic_store_explicit(&known->at, content->count, memory_order_relaxed);
 		atomic_fetch_add(&known->holders, 1);
-		atomic_fetch_add(&known->nodes, 1);
+		uint64_t others = atomic_fetch_add(&known->nodes, 1) != 0
+		                      ? atomic_load_explicit(&known->contents, memory_order_relaxed)
+		                      : 0;
+		atomic_store_explicit(&known->contents, others | bit_of(content),
+		                      memory_order_relaxed);
 	}
 	content->count++;
 	content->timed++;

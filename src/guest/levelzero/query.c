@@ -221,15 +221,16 @@ static bool is_given(const ze_kernel_timestamp_result_t *stamps)
 }
 
 // What the node's event says is known: should it not be reset, it says nothing new until it is
-// signalled again.
+// signalled again. Where it is of several lists, those need not be read in the order in which they
+// ran: the latest times stay.
 static void node_was_read(const struct ze_content *content, const struct ze_node *node,
                           const ze_kernel_timestamp_result_t *stamps)
 {
 	struct ze_event *known = node->known;
-	if (known == NULL || known->counts || node->slot != NULL)
+	if (known == NULL || known->counts || node->slot != NULL || known->handle != node->event)
 		return;
-	if (known->handle == node->event && known->content == content &&
-	    known->at == (uint32_t)(node - content->nodes))
+	bool last = known->content == content && known->at == (uint32_t)(node - content->nodes);
+	if (last || !known->read || (int64_t)(stamps->global.kernelStart - known->start) > 0)
 		ze_keep_stamps(known, stamps);
 }
 
@@ -295,134 +296,13 @@ static bool is_settled(const struct ze_query *query, uint32_t node)
 	return (int32_t)((uint32_t)query->execution - atomic_load(&query->settled[node])) <= 0;
 }
 
-// True for the first who has asked about this node of this execution: who gets it has asked before,
-// since the program may reset the event as soon as somebody has it.
-static bool settle(const struct ze_query *query, uint32_t node, uint64_t execution)
+bool ze_query_settle(const struct ze_query *query, uint32_t node, uint64_t execution)
 {
 	uint32_t mine = (uint32_t)execution, before = atomic_load(&query->settled[node]);
 	while ((int32_t)(mine - before) > 0)
 		if (atomic_compare_exchange_weak(&query->settled[node], &before, mine))
 			return true;
 	return false;
-}
-
-// A program that has waited for the event itself uses it again while the query, which comes behind
-// the whole list, has yet to read it. Of several executions in flight the older ones have been read
-// by their queries, for those hold up the next; whether the event says the last or the one before
-// cannot be told.
-
-// The newest of a content's executions in flight.
-struct newest {
-	const struct ze_query *query; // NULL: there is none
-	uint64_t execution;
-	uint32_t in_flight;
-};
-
-static struct newest newest_of(struct ze_list *list, const struct ze_content *content)
-{
-	guest_hold(&list->push);
-	struct newest newest = { .query = content->newest, .in_flight = content->in_flight };
-	if (newest.query != NULL)
-		newest.execution = newest.query->execution;
-	guest_let_go(&list->push);
-	return newest;
-}
-
-// What the queries have copied nobody can use again any more; each is behind those before it. What
-// the sub-devices did they have not copied.
-static bool is_copied(const struct ze_list *list, const struct ze_content *content,
-                      const struct newest *last)
-{
-	bool has_parts =
-	    last->in_flight == 1 && list->device != NULL && list->device->sub_devices != 0;
-	return last->query == NULL ||
-	       (!content->no_query && !has_parts &&
-	        list->driver->call.zeEventQueryStatus(last->query->done) == ZE_RESULT_SUCCESS);
-}
-
-static void node_before(struct guest_thread *thread, const struct ze_list *list,
-                        const struct ze_content *content, uint32_t at, struct ze_event *event,
-                        const struct newest *last)
-{
-	struct ze_told said;
-	said.parts.count = 0;
-	if (at >= content->count)
-		return;
-	const struct ze_node node = content->nodes[at];
-	if (!ze_is_queried(&node) || node.known != event ||
-	    list->driver->call.zeEventQueryKernelTimestamp(node.event, &said.stamps) !=
-	        ZE_RESULT_SUCCESS ||
-	    !ze_is_new(event, &said.stamps))
-		return;
-	if (last->in_flight == 1)
-		ze_parts_ask(list, node.event, &said.parts);
-	if (!settle(last->query, at, last->execution))
-		return;
-	if (last->in_flight == 1) {
-		ze_write_parts(thread, list, &said.parts, node.track, node.number, last->execution,
-		               &said.stamps);
-		ze_write_times(thread, node.track, node.number, last->execution, &said.stamps);
-	} else {
-		ze_write_untimed(thread, node.track, node.number, last->execution,
-		                 TARE_UNTIMED_REUSED, 0);
-	}
-}
-
-void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze_content *content,
-                    uint32_t at, struct ze_event *event)
-{
-	struct newest last = newest_of(list, content);
-	if (is_copied(list, content, &last))
-		return;
-	// Older ones that are complete are read first, so that it is clear whose times it says.
-	if (last.in_flight > 1 && ze_take_right_patiently(list)) {
-		ze_contents_harvest(thread, list);
-		guest_release(&list->harvesting);
-		last = newest_of(list, content);
-		if (is_copied(list, content, &last))
-			return;
-	}
-	node_before(thread, list, content, at, event, &last);
-}
-
-// With the right to harvest.
-static bool content_before(struct guest_thread *thread, struct ze_list *list,
-                           const struct ze_content *content, struct ze_event *event)
-{
-	const struct newest last = newest_of(list, content);
-	bool copied = is_copied(list, content, &last), found = false;
-	for (uint32_t i = 0; last.query != NULL && i < content->count; i++) {
-		const struct ze_node *node = &content->nodes[i];
-		if (node->known != event || !ze_is_queried(node))
-			continue;
-		found = true;
-		if (!copied)
-			node_before(thread, list, content, i, event, &last);
-	}
-	return found;
-}
-
-bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
-                     void (*found)(void *context, const struct ze_content *content), void *context)
-{
-	bool all = true;
-	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
-		if (atomic_load(&list->in_flight) == 0 ||
-		    atomic_load_explicit(&list->process, memory_order_relaxed) != thread->process)
-			continue;
-		if (!ze_take_right_patiently(list)) {
-			all = false;
-			continue;
-		}
-		ze_contents_harvest(thread, list);
-		for (const struct ze_content *content = list->content; content != NULL;
-		     content = content->following)
-			if (content->in_flight != 0 &&
-			    content_before(thread, list, content, event) && found != NULL)
-				found(context, content);
-		guest_release(&list->harvesting);
-	}
-	return all;
 }
 
 // What a list of ours took of the device.
@@ -466,7 +346,7 @@ static void read_query(struct guest_thread *thread, struct ze_list *list,
 		bool asks = !node->lost && (node->slot != NULL || !is_settled(query, i));
 		if (asks)
 			ask_node(list, content, query, node, place, &said);
-		bool settles = settle(query, i, query->execution);
+		bool settles = ze_query_settle(query, i, query->execution);
 		if (node->lost)
 			ze_write_untimed(thread, node->track, node->number, query->execution,
 			                 TARE_UNTIMED_REUSED, 0);
@@ -528,6 +408,9 @@ void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)
 		int incomplete = 0;
 		for (struct ze_query *query = next_of(list, content, NULL), *next;
 		     query != NULL && ze_may_call(); query = next) {
+			if (thread->helper &&
+			    atomic_load_explicit(&list->wanted, memory_order_relaxed) != 0)
+				return;
 			next = next_of(list, content, query);
 			if (ze_may_settle_run(thread, content, query->execution) &&
 			    list->driver->call.zeEventQueryStatus(query->done) !=

@@ -25,10 +25,10 @@ static void give_back(const struct ze_list *list, ze_event_handle_t event)
 		ze_own_give(list->own, event);
 }
 
-// The command that signals it is in the ring of an immediate list.
-static void reset_pending(const struct ze_list *list, struct ze_event *event)
+// The command that signals it is in the ring of this immediate list, or was just now: the helper
+// may read it at any time.
+static void reset_pending(struct ze_list *list, struct ze_event *event)
 {
-	struct ze_list *of = event->list;
 	ze_event_handle_t copied = ze_own_take(list->own),
 	                  done = copied != NULL ? ze_own_take(list->own) : NULL;
 	ze_kernel_timestamp_result_t *slot = done != NULL ? ze_slot_take(list->own) : NULL;
@@ -40,7 +40,7 @@ static void reset_pending(const struct ze_list *list, struct ze_event *event)
 	// What was refused half way may still be written to: all are lost then.
 	if (append(list, event, slot, copied, done) == ZE_RESULT_SUCCESS)
 		ze_pending_exchange(
-		    of, event,
+		    list, event,
 		    &(struct ze_pending){ .event = done, .copied = copied, .slot = slot });
 }
 

@@ -208,6 +208,8 @@ struct ze_event {
 	// and each node: the last of them lets its memory be used again.
 	_Atomic uint32_t holders;
 	_Atomic uint32_t nodes; // that are queried: of the lists that signal it
+	// Bits 1 << number % 64 of these nodes' contents: where none is set there is none.
+	_Atomic uint64_t contents;
 	// The driver's is destroyed when it is none of so many contents in flight.
 	_Atomic uint32_t in_flight;
 };
@@ -497,6 +499,14 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 // with one, with the right to harvest its list. False: another thread has kept that of one.
 bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
                      void (*found)(void *context, const struct ze_content *content), void *context);
+// What that event says is no longer this node's: none of its executions in flight is timed.
+void ze_node_stop(struct ze_content *content, uint32_t at, const struct ze_event *event);
+// It is about to be signalled by what is no node: by those in flight, too, it may be until it is
+// reset.
+void ze_nodes_doubt(struct guest_thread *thread, struct ze_event *event);
+// True for the first who has asked about this node of this execution: who gets it has asked before,
+// since the program may reset the event as soon as somebody has it.
+bool ze_query_settle(const struct ze_query *query, uint32_t node, uint64_t execution);
 // An event that counts is about to be another command's than the node's in a regular list.
 void ze_node_gone(struct guest_thread *thread, struct ze_event *event);
 // The list itself has copied what the event's node says into `slot`. False: it has no such node.

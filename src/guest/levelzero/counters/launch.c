@@ -425,21 +425,35 @@ void ze_count_drop_slow(const struct ze_content *content)
 
 // ---- the end
 
-// A query's end stands behind what the program has waited for, so it may come after that. All of a
-// list's (NULL: of any) together are waited for no longer than one would be.
-static void read_last(struct guest_thread *thread, const struct count_session *session,
-                      ze_command_list_handle_t list)
+static uint64_t last_deadline(void)
 {
-	uint64_t patience_ns = LAST_PATIENCE_NS;
+	return guest_ticks() + guest_ticks_of_ns(LAST_PATIENCE_NS);
+}
+
+// 0: it is over.
+static uint64_t ns_until(uint64_t deadline)
+{
+	uint64_t now = guest_ticks();
+	return now < deadline ? (uint64_t)((double)(deadline - now) * LAST_PATIENCE_NS /
+	                                   (double)guest_ticks_of_ns(LAST_PATIENCE_NS))
+	                      : 0;
+}
+
+// A query's end stands behind what the program has waited for, so it may come after that. All of a
+// call's are waited for until one deadline, those of a list (NULL: of any) here. What does not come
+// is left: the list's handle may be another list's soon.
+static void read_last(struct guest_thread *thread, const struct count_session *session,
+                      ze_command_list_handle_t list, uint64_t deadline)
+{
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
 	for (struct count_entry *entry = entries; entry != entries + ENTRIES; entry++) {
 		if (entry->state != IN_FLIGHT || (session != NULL && entry->session != session) ||
 		    (list != NULL && entry->list != list))
 			continue;
-		if (is_done(entry, patience_ns))
+		if (is_done(entry, ns_until(deadline)))
 			read_entry(thread, entry);
 		else
-			patience_ns = 0;
+			entry->state = LEFT;
 	}
 	guest_aside_end(thread, aside);
 }
@@ -448,7 +462,7 @@ void ze_count_list_ends_slow(struct guest_thread *thread, const struct ze_list *
 {
 	if (!ze_may_call() || !take_right())
 		return;
-	read_last(thread, NULL, list->handle);
+	read_last(thread, NULL, list->handle, last_deadline());
 	guest_release(&right);
 }
 
@@ -458,10 +472,11 @@ void ze_count_context_ends(struct guest_thread *thread, const struct ze_driver *
 	struct count_session *session;
 	if (!ze_counts || !ze_may_call() || !take_right())
 		return;
+	uint64_t deadline = last_deadline();
 	for (uint32_t i = 0; (session = count_session_at(i)) != NULL; i++) {
 		if (session->context != context || session->driver != driver)
 			continue;
-		read_last(thread, session, NULL);
+		read_last(thread, session, NULL, deadline);
 		for (struct count_entry *entry = entries; entry != entries + ENTRIES; entry++)
 			if (entry->session == session)
 				entry->state = VACANT;
