@@ -130,7 +130,7 @@ def test_inline_assembly_is_said(odd):
     assert "inline assembly" in kernel["not_counted"]
 
 
-PARTS = {"two-parts": "of_two", "library": "of_library", "headers": "of_header", "strings": "of_strings"}
+PARTS = {"two-parts": "of_two", "library": "of_library", "told": "of_told", "headers": "of_header", "strings": "of_strings"}
 
 
 def files_of(kernel):
@@ -143,7 +143,7 @@ def files_of(kernel):
 
 
 def test_programs_of_parts_are_counted(odd):
-    """Parts with options and versions of their own, a library, headers that are programs, one source in several strings,
+    """Parts with options and versions of their own, a library, a kernel that is taken in the callback of linking, headers that are programs, one source in several strings,
     a file by -I. A part that clang does not compile is said."""
     (odd.folder / "folder").mkdir()
     (odd.folder / "folder/disk.h").write_text("#define BY 3\nint by(int x)\n{\n\treturn x * BY;\n}\n", encoding="utf-8")
@@ -167,7 +167,7 @@ def test_programs_of_parts_are_counted(odd):
         assert (at(kernel["total"], "loads.global"), at(kernel["total"], "stores.global")) == (turns, 256), way
         assert [turns for _, turns in loops_of(kernel)] == [turns]
     loop, call = {4, 5}, {4, 5}
-    for name, callee, caller in (("of_two", "part 2", "part 1"), ("of_library", "part 2", "part 1"),
+    for name, callee, caller in (("of_two", "part 2", "part 1"), ("of_library", "part 2", "part 1"), ("of_told", "part 2", "part 1"),
                                  ("of_header", "with/helper.h", None)):
         files = files_of(kernel_of(document, name))
         assert set(files) == {callee, caller} and files[callee] >= loop and files[caller] >= call, (name, files)
