@@ -108,8 +108,14 @@ static CL_API_ENTRY cl_int CL_API_CALL compile(cl_program program, cl_uint count
 
 // ---- linking
 
-// The BUILD of a program that is linked of these, which is written down. Its hash; 0: one of them
-// is not known.
+// No kernel is taken from a library.
+static bool is_library(const char *options)
+{
+	return strstr(options, "-create-library") != NULL;
+}
+
+// The BUILD of a program that is linked of these, or the PART, where it is a library; it is written
+// down. Its hash; 0: one of them is not known.
 static uint64_t note_join(const char *options, cl_uint count, const cl_program *program)
 {
 	struct blocks_source source = { .data = NULL };
@@ -133,7 +139,8 @@ static uint64_t note_join(const char *options, cl_uint count, const cl_program *
 	}
 	if (part != 0) {
 		hash = guest_hash(GUEST_HASH_START, source.data, bytes);
-		blocks_write(hash, BLOCKS_BUILD_SUFFIX, source.data, bytes);
+		blocks_write(hash, is_library(options) ? BLOCKS_PART_SUFFIX : BLOCKS_BUILD_SUFFIX,
+		             source.data, bytes);
 	}
 	blocks_source_free(&source);
 	return hash;
