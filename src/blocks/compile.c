@@ -426,6 +426,17 @@ struct how {
 	bool samples, unoptimised;
 };
 
+// What a single one is compiled and linked with; NULL: no memory.
+static char *whole_options(const struct tare_blocks_parts *parts)
+{
+	char linking[256], *text;
+
+	tare_blocks_driver_options(parts->linking, linking, sizeof linking);
+	return asprintf(&text, "%s%s%s", parts->at[0].options, linking[0] ? " " : "", linking) < 0
+	           ? NULL
+	           : text;
+}
+
 static void describe(const struct tare_blocks_parts *parts, struct tare_blocks_build *build)
 {
 	const struct tare_blocks_input *first = &parts->at[0];
@@ -438,7 +449,7 @@ static void describe(const struct tare_blocks_parts *parts, struct tare_blocks_b
 	tare_blocks_source_name(first, build->source);
 	snprintf(build->options, sizeof build->options, "%s", parts->said);
 	snprintf(build->driver_options, sizeof build->driver_options, "%s", parts->driver_options);
-	build->all_options = strdup(build->parts ? "" : first->options);
+	build->all_options = build->parts ? strdup("") : whole_options(parts);
 	build->text = strdup(build->parts ? "" : first->text);
 }
 

@@ -16,7 +16,7 @@ struct tare_blocks_build {
 	struct tare_blocks_module module; // before it was instrumented
 	struct tare_blocks_plan plan;     // which of its blocks have counters
 	char *text;                       // OpenCL C; "" for SPIR-V, and where there are parts
-	char *all_options;                // the program's own, whole
+	char *all_options;                // the program's own, whole, and those of linking
 	char source[64];                  // its file in the folder, as lines name it
 	// OpenCL C: all that lines can be of, the parts and the program's headers with it
 	struct tare_blocks_sources sources;
