@@ -202,9 +202,11 @@ static int join(struct work *work, const char *text, bool *optimises, struct tar
 
 // ---- either
 
+#define PARTS_JOINED "; %" PRIu32 " parts joined"
+
 static void tell_level(struct work *work, bool optimises, bool loops)
 {
-	snprintf(work->build->level, sizeof work->build->level, "%s%s; %" PRIu32 " parts joined",
+	snprintf(work->build->level, sizeof work->build->level, "%s%s" PARTS_JOINED,
 	         optimises                               ? "-O2"
 	         : work->build->language == BLOCKS_SPIRV ? "as the program brought it"
 	                                                 : "-cl-opt-disable",
@@ -257,8 +259,11 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 	status = status ?: tare_blocks_legalise(less, legal, TARE_BLOCKS_FREEZES_GONE, error);
 	status = status ?: lower(work, legal, bitcode, AS_IT_IS, error);
 	status = status ?: translate(work, bitcode, spirv, error);
+	char parts[32] = "";
+	if (work->build->parts)
+		snprintf(parts, sizeof parts, PARTS_JOINED, work->build->parts);
 	snprintf(work->build->level, sizeof work->build->level,
-	         "-O1 (at -O2 it is not translated)");
+	         "-O1 (at -O2 it is not translated)%s", parts);
 	return status;
 }
 
@@ -421,6 +426,17 @@ struct how {
 	bool samples, unoptimised;
 };
 
+// What a single one is compiled and linked with; NULL: no memory.
+static char *whole_options(const struct tare_blocks_parts *parts)
+{
+	char linking[256], *text;
+
+	tare_blocks_driver_options(parts->linking, linking, sizeof linking);
+	return asprintf(&text, "%s%s%s", parts->at[0].options, linking[0] ? " " : "", linking) < 0
+	           ? NULL
+	           : text;
+}
+
 static void describe(const struct tare_blocks_parts *parts, struct tare_blocks_build *build)
 {
 	const struct tare_blocks_input *first = &parts->at[0];
@@ -429,10 +445,11 @@ static void describe(const struct tare_blocks_parts *parts, struct tare_blocks_b
 	build->language = tare_blocks_parts_language(parts);
 	// A single one that was linked is as if it had been built.
 	build->parts = parts->count > 1 ? parts->count : 0;
+	build->joined = parts->joined;
 	tare_blocks_source_name(first, build->source);
 	snprintf(build->options, sizeof build->options, "%s", parts->said);
 	snprintf(build->driver_options, sizeof build->driver_options, "%s", parts->driver_options);
-	build->all_options = strdup(build->parts ? "" : first->options);
+	build->all_options = build->parts ? strdup("") : whole_options(parts);
 	build->text = strdup(build->parts ? "" : first->text);
 }
 

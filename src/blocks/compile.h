@@ -16,11 +16,12 @@ struct tare_blocks_build {
 	struct tare_blocks_module module; // before it was instrumented
 	struct tare_blocks_plan plan;     // which of its blocks have counters
 	char *text;                       // OpenCL C; "" for SPIR-V, and where there are parts
-	char *all_options;                // the program's own, whole
+	char *all_options;                // the program's own, whole, and those of linking
 	char source[64];                  // its file in the folder, as lines name it
 	// OpenCL C: all that lines can be of, the parts and the program's headers with it
 	struct tare_blocks_sources sources;
-	uint32_t parts;         // that were linked; 0: it was built at once
+	uint32_t parts;         // that were linked; 0: it was built at once, or is of one
+	bool joined;            // it is a list of parts, also of a single one
 	uint64_t counter_bytes; // of one kernel
 	enum blocks_api api;
 	char driver_options[256]; // with which a module is built again

@@ -94,6 +94,14 @@ void tare_blocks_sources_free(struct tare_blocks_sources *sources)
 
 // ---- BUILDs and PARTs
 
+// An empty file is one for which there was no room.
+static int refuse_empty(struct tare_error *error)
+{
+	return tare_fail(error, ENOSPC,
+	                 "there was no room in $TMPDIR to write down what its program is built "
+	                 "from: free some, or name another folder");
+}
+
 static char *piece(const char **at, size_t bytes)
 {
 	char *text = malloc(bytes + 1);
@@ -139,12 +147,9 @@ int tare_blocks_input_read(const char *folder, uint64_t hash, const char *suffix
 	*input = (struct tare_blocks_input){ .hash = hash };
 	tare_blocks_path(folder, hash, suffix, path);
 	char *data = tare_blocks_file_read(path, &bytes);
-	int status = !data ? tare_fail(error, EIO, "%.200s cannot be read", path)
-	             : bytes == 0
-	                 ? tare_fail(error, ENOSPC,
-	                             "there was no room in $TMPDIR to write down what its "
-	                             "program is built from: free some, or name another folder")
-	                 : take(input, data, bytes, error);
+	int status = !data        ? tare_fail(error, EIO, "%.200s cannot be read", path)
+	             : bytes == 0 ? refuse_empty(error)
+	                          : take(input, data, bytes, error);
 	free(data);
 	return status;
 }
@@ -233,6 +238,10 @@ int tare_blocks_headers_write(const char *folder, const struct tare_blocks_input
 	char *data = tare_blocks_file_read(path, &bytes);
 	if (!data)
 		return tare_fail(error, EIO, "%.200s cannot be read", path);
+	if (bytes == 0) {
+		free(data);
+		return refuse_empty(error);
+	}
 	tare_blocks_path(folder, input->hash, TARE_BLOCKS_LIST_SUFFIX, list);
 	tare_blocks_path(folder, input->hash, TARE_BLOCKS_FOLDER_SUFFIX, headers);
 	FILE *file = fopen(list, "we");

@@ -40,7 +40,8 @@ static int add_all(const char *folder, const struct tare_blocks_input *joined, i
 	return status;
 }
 
-// Adds a PART, or those of a BUILD that is joined.
+// Adds a PART, or those of one that is joined, which a library is. What has no PART is looked for
+// among the BUILDs.
 static int add(const char *folder, uint64_t hash, int level, struct tare_blocks_parts *parts,
                struct tare_error *error)
 {

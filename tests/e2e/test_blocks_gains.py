@@ -279,14 +279,20 @@ def test_few_rounds_promise_no_more_than_the_kernels_time(once):  # noqa: F811
 
 
 def test_runs_that_fail_leave_the_report(once):  # noqa: F811
-    """The program takes away what it was to leave, as a full disk would."""
+    """The program takes away what it was to leave, as a full disk would. What it was linked with is kept till then."""
     script = once.folder / "breaks"
-    script.write_text('#!/bin/sh\n"$@"\n[ "$TARE_BLOCKS_STAGE" = change ] && rm -r "$TARE_BLOCKS"\nexit 0\n', encoding="utf-8")
+    changed = once.folder / "changed"
+    script.write_text(f'#!/bin/sh\n"$@"\n[ "$TARE_BLOCKS_STAGE" = change ] && cat "$TARE_BLOCKS"/*.module > {changed} && '
+                      'rm -r "$TARE_BLOCKS"\nexit 0\n', encoding="utf-8")
     script.chmod(0o755)
     source, path = once.folder / "source.cl", once.folder / "broken.json"
     source.write_text(DIVISIONS, encoding="utf-8")
+    # Not every driver takes it there.
+    takes = once.native(source, "", "parts", "7", "256", "64", COUNTED_LINKED="-cl-mad-enable").status == 0
+    linking = "-cl-mad-enable" if takes else ""
     done = run([once.tare, "blocks", "--gains", "--rounds", "1", "--json", path, "--", script, COUNTED, source, "", "parts",
-                "7", "256", "64"], once.environment, cwd=once.folder)
+                "7", "256", "64"], {**once.environment, "COUNTED_LINKED": linking}, cwd=once.folder)
     one = finding_of(validate.load(path), "parts", "integer-division")
     assert done.status == 0 and one["kernel_ns"] is None and one["gain_why"].startswith("its runs failed: "), done.errors
     assert b"What it brings in time: n/a, because its runs failed" in done.out
+    assert b"kernel void parts" in changed.read_bytes() and linking.encode() in changed.read_bytes()

@@ -186,6 +186,8 @@ def test_findings_are_raised_and_changed_in_spirv(on, tmp_path):
     sizes["unused-lanes"] = ("filled", 4, 256, 1, 64)
     for name, n, items, group, mended_group in sizes.values():
         words += [name, n, items, group, f"{name}_mended", n, items, mended_group]
+    # Whose divisors above 8 are more than a group may have.
+    words += ["filled", 4, 8072, 1]
     done, document = on.blocks(spirv_of(source, tmp_path), "2", *words, options=["--sample", "--gains", "--rounds", "1"])
     assert done.status == 0, done.errors.decode()
     for finding, (name, *_) in sizes.items():
@@ -194,8 +196,9 @@ def test_findings_are_raised_and_changed_in_spirv(on, tmp_path):
         one = finding_of(document, name, finding)
         assert why in one["gain_why"] and one["high_ns"] == one["kernel_ns"] > 0, finding
     assert finding_of(document, "divided", "integer-division")["differs"] is False
-    assert kernel_of(document, "filled")["work_items"] == 2 * 256
+    assert kernel_of(document, "filled")["work_items"] == 2 * (256 + 8072)
     filled = finding_of(document, "filled", "unused-lanes")
+    assert filled["differs"] is False and WHOLE in filled["gain_why"]
     width = kernel_of(document, "filled")["device"]["preferred_multiple"]
     assert filled["share"] == pytest.approx(1 - 1 / width)
 
@@ -229,9 +232,10 @@ def parts(tmp_path_factory):
 
 
 def test_a_module_of_several_is_counted(on, parts):
+    """With sets of options, too, which its parts do not take."""
     words = [parts["caller"], "immediate", "called", "5", "256", "64"]
     native = on.native(*words, COUNTED_OF=parts["helper"])
-    done, document = on.blocks(*words, COUNTED_OF=str(parts["helper"]))
+    done, document = on.blocks(*words, COUNTED_OF=str(parts["helper"]), options=["--options", "-ze-opt-disable", "--rounds", "1"])
     assert done.status == native.status == 0, native.errors.decode() + done.errors.decode()
     assert done.out.startswith(native.out)
     kernel = kernel_of(document, "called")
@@ -241,6 +245,9 @@ def test_a_module_of_several_is_counted(on, parts):
     assert [loop["turns"] for loop in kernel["loops"]] == [turns]
     check_sums(kernel)
     assert kernel["build"]["optimised"] == "as the program brought it; 2 parts joined"
+    own, other = next(one["sets"] for one in document["options"]["kernels"] if one["name"] == "called")
+    assert own["total"] and not own["unchanged"] and other["unchanged"] and other["total"] is None and other["told"] == "n/a"
+    assert "best: n/a, because its module is of several parts, which keep their own flags" in done.out.decode()
 
 
 def test_modules_that_are_linked_run_as_they_are(on, parts):

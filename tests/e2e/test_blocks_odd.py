@@ -124,13 +124,14 @@ def test_a_program_that_is_killed_in_both_runs_is_said(odd):
 
 
 def test_inline_assembly_is_said(odd):
-    done, document = odd.blocks("assembled", options=f"{FEW} -DASSEMBLY")
+    done, document = odd.blocks("assembled", options=f"{FEW} -DASSEMBLY", extra=["--gains"])
     kernel = kernel_of(document, "assembled")
     assert done.status == 0 and (kernel["launches"], kernel["counted_launches"]) == (1, 0)
     assert "inline assembly" in kernel["not_counted"]
+    assert b"--gains: no kernel was counted, so that there is no finding to measure" in done.errors
 
 
-PARTS = {"two-parts": "of_two", "library": "of_library", "headers": "of_header", "strings": "of_strings"}
+PARTS = {"two-parts": "of_two", "library": "of_library", "told": "of_told", "headers": "of_header", "strings": "of_strings"}
 
 
 def files_of(kernel):
@@ -143,14 +144,15 @@ def files_of(kernel):
 
 
 def test_programs_of_parts_are_counted(odd):
-    """Parts with options and versions of their own, a library, headers that are programs, one source in several strings,
+    """Parts with options and versions of their own, a library, a kernel that is taken in the callback of linking, headers that are programs, one source in several strings,
     a file by -I. A part that clang does not compile is said."""
     (odd.folder / "folder").mkdir()
     (odd.folder / "folder/disk.h").write_text("#define BY 3\nint by(int x)\n{\n\treturn x * BY;\n}\n", encoding="utf-8")
     source = odd.folder / "small.cl"
     source.write_text('#include "disk.h"\nkernel void plain(global int *out, int n)\n{\n'
                       "\tfor (int k = 0; k < n; k++)\n\t\tout[get_global_id(0)] += by(k);\n}\n", encoding="utf-8")
-    words = [ODD, source, f"-I {odd.folder}/folder", "plain", "refused-part", *PARTS]
+    lister = script(odd.folder / "lister", f'[ "$TARE_BLOCKS_STAGE" = count ] && ls "$TARE_BLOCKS" > "{odd.folder}/names"\nexec "$@"')
+    words = [lister, ODD, source, f"-I {odd.folder}/folder", "plain", "refused-part", *PARTS]
     native = run(words, odd.environment, cwd=odd.folder)
     if b"two parts: 0\n" not in native.out or b"library: 0\nlibrary: 0\n" not in native.out:
         pytest.skip("this driver does not link them")
@@ -167,13 +169,17 @@ def test_programs_of_parts_are_counted(odd):
         assert (at(kernel["total"], "loads.global"), at(kernel["total"], "stores.global")) == (turns, 256), way
         assert [turns for _, turns in loops_of(kernel)] == [turns]
     loop, call = {4, 5}, {4, 5}
-    for name, callee, caller in (("of_two", "part 2", "part 1"), ("of_library", "part 2", "part 1"),
+    for name, callee, caller in (("of_two", "part 2", "part 1"), ("of_library", "part 2", "part 1"), ("of_told", "part 2", "part 1"),
                                  ("of_header", "with/helper.h", None)):
         files = files_of(kernel_of(document, name))
         assert set(files) == {callee, caller} and files[callee] >= loop and files[caller] >= call, (name, files)
     assert files_of(kernel_of(document, "of_strings"))[None] >= {4, 5, 8 + 4}
     plain = files_of(kernel_of(document, "plain"))
     assert set(plain) == {None, f"{odd.folder}/folder/disk.h"} and plain[f"{odd.folder}/folder/disk.h"] == {4}
+    # Programs of which no kernel is launched: each test program's own, and the first one of "told"; but no library.
+    names = (odd.folder / "names").read_text(encoding="utf-8").split()
+    taken = {f"{kernel['build']['hash']}.build" for kernel in document["kernels"]}
+    assert len({name for name in names if name.endswith(".build")} - taken) == 2, (names, taken)
     refused = kernel_of(document, "of_refused")
     assert (refused["launches"], refused["counted_launches"]) == (1, 0) and "error: no PoCL" in refused["not_counted"]
     assert "part 2: sum += at[4096 + k];" in done.out.decode() and "with/helper.h: sum += at[4096 + k];" in done.out.decode()
@@ -217,6 +223,21 @@ def test_a_translator_that_fails_is_said(odd, text, said):
     kernel = kernel_of(document, "plain")
     assert done.status == 0 and done.out.startswith(b"plain: ")
     assert (kernel["launches"], kernel["counted_launches"]) == (1, 0) and said in kernel["not_counted"]
+
+
+def test_parts_that_are_optimised_less_and_headers_without_room_are_said(odd):
+    """The translator refuses what comes the short way; HEADERS that are empty are those for which the disk had no room."""
+    versions = [n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}")]
+    if len(versions) > 1:
+        pytest.skip("which of several translators is taken depends on the driver")
+    translator = script(odd.folder / "translator", "case $1 in\n*.legal.bc) ;;\n*.bc) echo 'error: no' >&2; exit 1 ;;\nesac\n"
+                        f'exec llvm-spirv-{versions[0]} "$@"')
+    full = script(odd.folder / "full", '"$@"\nstatus=$?\nfor file in "$TARE_BLOCKS"/*.headers; do : > "$file"; done\nexit $status')
+    done, document = odd.blocks("two-parts", "headers", options=FEW, before=[full], TARE_LLVM_SPIRV=translator)
+    if b"two parts: 0\n" not in done.out:
+        pytest.skip("this driver does not link them")
+    assert kernel_of(document, "of_two")["build"]["optimised"] == "-O1 (at -O2 it is not translated); 2 parts joined"
+    assert "there was no room in $TMPDIR" in kernel_of(document, "of_header")["not_counted"]
 
 
 def test_only_old_tools_are_as_none(odd):

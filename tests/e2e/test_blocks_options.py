@@ -102,7 +102,7 @@ def test_what_the_driver_refuses_is_told_with_its_log(once):  # noqa: F811
 
 
 def test_programs_of_parts_take_them_too(once):  # noqa: F811
-    _, _, rows = compared(once, [SHORT], rounds="1", COUNTED_LINKED="1")
+    _, _, rows = compared(once, [SHORT], rounds="1", COUNTED_LINKED="")
     assert rows[1]["total"]["loads"]["global"] == 4 * ITEMS
 
 

@@ -69,6 +69,8 @@ def test_time_of_a_loop_is_that_of_its_turns(once, tmp_path):
     time = kernel["time"]
     if time["why"]:
         pytest.skip(time["why"])
+    if time["untold"] == time["samples"] and any(why in time["lines_why"] for why in ("is not PoCL's", "x86-64")):
+        pytest.skip(f"this machine's code is not made again here: {time['lines_why']}")
     assert time["untold"] == 0, time["lines_why"]
     lines = {line["line"]: line["time_samples"] for line in kernel["lines"]}
     assert sum(lines.values()) + time["no_line"] + time["elsewhere"] == time["samples"]
@@ -79,7 +81,7 @@ def test_time_of_a_loop_is_that_of_its_turns(once, tmp_path):
         assert lines[at] + lines[at + 1] <= loop["time_most_samples"] + 0.02 * time["samples"]
         assert loop["time_most_samples"] - loop["time_least_samples"] <= 0.02 * time["samples"]
     both = first["time_least_samples"] + second["time_least_samples"]
-    assert both > 100 and both > 0.95 * time["samples"]
+    assert both > 20 and both > 0.95 * time["samples"]
     # Five standard deviations, and a tenth for what a processor makes of the same loop at two places.
     assert abs(second["time_least_samples"] / both - 0.75) < 0.1 + 5 * (0.75 * 0.25 / both) ** 0.5
     assert sum(block["time_least_samples"] for block in blocks.values()) <= time["samples"]

@@ -3,6 +3,7 @@
 // Each is launched once, on numbers i % 13, and a sum of what it wrote is printed. LOCAL 0: the
 // driver's choice. A kernel "KERNEL:N" is launched N times. With COUNTED_BINARY the program is
 // built again from its binary, with COUNTED_SOURCE=text the file's text goes before it, with
+// COUNTED_LINKED it is compiled and linked, the latter with these options, with
 // COUNTED_IMAGE the first argument is an image of SIDE by SIDE such numbers.
 #include "program.h"
 
@@ -40,17 +41,18 @@ static cl_program from_source(const struct work *work, const char *text, const c
 {
 	cl_int status;
 	cl_program made = clCreateProgramWithSource(work->on.context, 1, &text, NULL, &status);
+	const char *linking = getenv("COUNTED_LINKED"); // its options
 
 	check(status, "clCreateProgramWithSource");
-	if (!getenv("COUNTED_LINKED")) {
+	if (!linking) {
 		check(clBuildProgram(made, 1, &work->on.device, options, NULL, NULL),
 		      "clBuildProgram");
 		return made;
 	}
 	check(clCompileProgram(made, 1, &work->on.device, options, 0, NULL, NULL, NULL, NULL),
 	      "clCompileProgram");
-	made =
-	    clLinkProgram(work->on.context, 1, &work->on.device, "", 1, &made, NULL, NULL, &status);
+	made = clLinkProgram(work->on.context, 1, &work->on.device, linking, 1, &made, NULL, NULL,
+	                     &status);
 	check(status, "clLinkProgram");
 	return made;
 }

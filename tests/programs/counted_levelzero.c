@@ -34,9 +34,14 @@ static ze_module_handle_t module_of_two(const struct device *device, const char 
 		.inputSizes = sizes,
 		.pInputModules = inputs,
 	};
+	// Members that are ignored beside the parts, and may be anything.
 	const ze_module_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
 		                          .pNext = &parts,
-		                          .format = ZE_MODULE_FORMAT_IL_SPIRV };
+		                          .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                          .pInputModule = (const uint8_t *)1,
+		                          .inputSize = 1,
+		                          .pBuildFlags = (const char *)1,
+		                          .pConstants = (const ze_module_constants_t *)1 };
 	ze_module_handle_t made;
 
 	for (int i = 0; i < 2; i++) {

@@ -4,10 +4,12 @@
 #include "program.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 enum { NUMBERS = 1 << 12, ROOM = NUMBERS * 4, GROUP = 16, N = 5 };
 
@@ -291,6 +293,47 @@ static void library(void)
 		linked("library", "of_library", 2, parts);
 }
 
+static void CL_CALLBACK take_kernel(cl_program whole, void *taken)
+{
+	cl_int status;
+	cl_kernel made = clCreateKernel(whole, "of_told", &status);
+
+	check(status, "clCreateKernel of what was linked");
+	atomic_store((cl_kernel _Atomic *)taken, made);
+}
+
+// The kernel is taken in the callback of linking. The program before, which may have had its
+// address, has a kernel of that name, too.
+static void told(void)
+{
+	const int n = N;
+	cl_int status;
+	cl_kernel kernel;
+	cl_kernel _Atomic taken = NULL;
+	cl_program parts[] = { part(caller, "-DADDED=3 -DNAME=of_told", 0, NULL, NULL),
+		               part(callee, "-DADDED=9", 0, NULL, NULL),
+		               part(callee, "-DADDED=4", 0, NULL, NULL) };
+	cl_program whole =
+	    clLinkProgram(on.context, 1, &on.device, "", 2, parts, NULL, NULL, &status);
+
+	printf("told: %d\n", status);
+	if (status != CL_SUCCESS)
+		return;
+	clReleaseProgram(whole);
+	parts[1] = parts[2];
+	whole =
+	    clLinkProgram(on.context, 1, &on.device, "", 2, parts, take_kernel, &taken, &status);
+	check(status, "clLinkProgram with a callback");
+	while (!(kernel = atomic_load(&taken)))
+		thrd_yield();
+	check(clSetKernelArg(kernel, 0, sizeof out, &out), "argument 0");
+	check(clSetKernelArg(kernel, 1, sizeof n, &n), "argument 1");
+	enqueue(on.queue, kernel, 0, 256, 16);
+	read_back("told", on.queue, out);
+	clReleaseKernel(kernel);
+	clReleaseProgram(whole);
+}
+
 // The program that is the header is gone when it is linked.
 static void headers(void)
 {
@@ -348,6 +391,7 @@ int main(int count, char **words)
 		     { "killed", killed },
 		     { "two-parts", two_parts },
 		     { "library", library },
+		     { "told", told },
 		     { "headers", headers },
 		     { "refused-part", refused_part },
 		     { "strings", strings } };

@@ -264,14 +264,17 @@ static int warm_all(const struct trying *trying, struct tare_error *error)
 }
 
 // What was counted of a kernel with a set's options.
-static void join_kernel(struct tare_blocks_cell *cell, const struct tare_blocks_kernel *kernel)
+static void join_kernel(struct tare_blocks_cell *cell, const struct tare_blocks_kernel *kernel,
+                        bool own)
 {
-	if (kernel->executions)
+	// Level Zero's modules that are made of several parts keep the parts' options.
+	bool parts = kernel->api == BLOCKS_LEVEL_ZERO && kernel->build && kernel->build->joined &&
+	             kernel->launches && !own;
+
+	if (kernel->executions && !parts)
 		cell->counted = kernel;
-	// Of Level Zero's modules that are made of several parts each keeps its own.
-	bool parts =
-	    kernel->api == BLOCKS_LEVEL_ZERO && kernel->why == BLOCKS_LINKED && kernel->code == 0;
-	cell->unchanged |= (kernel->why == BLOCKS_NO_SOURCE || parts) && kernel->launches;
+	cell->of_parts |= parts;
+	cell->unchanged |= parts || (kernel->why == BLOCKS_NO_SOURCE && kernel->launches);
 }
 
 static void join(struct tare_blocks_trials *trials, const struct tare_blocks_profile *own)
@@ -283,7 +286,7 @@ static void join(struct tare_blocks_trials *trials, const struct tare_blocks_pro
 			for (size_t name = 1; name < trials->name_count; name++)
 				if (strcmp(profile->kernels[k].name, trials->names[name]) == 0)
 					join_kernel(&trials->sets[i].cells[name],
-					            &profile->kernels[k]);
+					            &profile->kernels[k], i == 0);
 	}
 }
 

@@ -33,7 +33,8 @@ struct tare_blocks_cell {
 	double ns[TARE_BLOCKS_MOST_ROUNDS];
 	uint64_t launches; // of the first round
 	bool varies;       // other rounds have other numbers of launches
-	bool unchanged;    // its program was a binary: no options built it
+	bool unchanged;    // no options built it: a binary, or a module that keeps its own
+	bool of_parts;     // the latter: a Level Zero module of several
 	// what the driver tells; UINT64_MAX: nothing
 	uint64_t multiple, sub_group, private_bytes, local_bytes, spill_bytes;
 	const struct tare_blocks_kernel *counted; // with these options; NULL: it was not

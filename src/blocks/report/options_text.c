@@ -51,11 +51,12 @@ static void write_sets(const struct tare_blocks_trials *trials, FILE *file)
 static void write_best(const struct tare_blocks_trials *trials, size_t name, FILE *file)
 {
 	uint32_t count = 0, known = 0;
-	bool unchanged = false;
+	bool unchanged = false, of_parts = false;
 
 	for (uint32_t i = 1; i < trials->set_count; i++) {
 		const struct tare_blocks_cell *cell = &trials->sets[i].cells[name];
 		unchanged |= cell->unchanged;
+		of_parts |= cell->of_parts;
 		known += cell->told != TARE_BLOCKS_NOT_KNOWN;
 		if (!cell->best)
 			continue;
@@ -68,6 +69,10 @@ static void write_best(const struct tare_blocks_trials *trials, size_t name, FIL
 		fputc('\n', file);
 	else if (known)
 		fputs("  best: the program's own; no set is faster that can be told from chance\n",
+		      file);
+	else if (of_parts)
+		fputs("  best: n/a, because its module is of several parts, which keep their own "
+		      "flags: no set was used\n",
 		      file);
 	else if (unchanged)
 		fputs("  best: n/a, because its program is loaded as a binary, of which options "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/report/timed.h"
 
+#include "blocks/report/source.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +15,16 @@ static const char *base_of(const char *path)
 }
 
 // Whether the module's file is the one in which samples were met. Headers lie at other paths for
-// the driver's compiler than for ours.
+// the driver's compiler than for ours; those that are programs have our names.
 static bool is_file(const struct tare_blocks_build *build, uint32_t file, const char *met)
 {
 	const char *name = base_of(tare_blocks_file_name(&build->module, file));
+	const char *label = tare_blocks_label(build, file);
 
-	return strcmp(name, met[0] ? base_of(met) : build->source) == 0;
+	if (!met[0])
+		return strcmp(name, build->source) == 0;
+	return strcmp(name, base_of(met)) == 0 ||
+	       (label[0] && strcmp(base_of(label), base_of(met)) == 0);
 }
 
 // Which of the module's files it is; UINT32_MAX: none, or more than one.
@@ -190,7 +196,9 @@ int tare_blocks_timed_make(const struct tare_blocks_kernel *kernel,
 {
 	uint32_t blocks = kernel->build->module.block_count;
 
-	*timed = (struct tare_blocks_timed){ .known = time && time->line_count };
+	bool lines_met = time && time->line_count, parts = kernel->build->parts > 0;
+	*timed =
+	    (struct tare_blocks_timed){ .known = lines_met && !parts, .parts = lines_met && parts };
 	if (!timed->known)
 		return 0;
 	timed->lines = calloc(line_count + 1, sizeof *timed->lines);

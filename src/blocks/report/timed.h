@@ -4,8 +4,11 @@
 #include "blocks/clock/times.h"
 #include "blocks/profile.h"
 
+#define TARE_BLOCKS_OF_PARTS "its program is of several parts"
+
 struct tare_blocks_timed {
 	bool known;
+	bool parts;      // it is not, since the program is of several
 	uint64_t *lines; // samples, of each line
 	// Samples of each block of the module: those that can be no other block's, and those that
 	// can be its own.
@@ -15,7 +18,8 @@ struct tare_blocks_timed {
 };
 
 // Of a kernel that was counted, whose lines are `lines`. `time`: what was sampled of kernels of its
-// name; NULL or without lines: nothing is known. 0 or -ENOMEM; to free in either case.
+// name; NULL or without lines: nothing is known. Nor is it of a program of parts, whose sources are
+// all of one name for the driver. 0 or -ENOMEM; to free in either case.
 int tare_blocks_timed_make(const struct tare_blocks_kernel *kernel,
                            const struct tare_blocks_kernel_time *time,
                            const struct tare_blocks_line *lines, size_t line_count,

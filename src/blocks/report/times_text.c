@@ -29,7 +29,9 @@ static void write_lines(const struct tare_blocks_row *row, FILE *file)
 		        percent(timed->elsewhere, time->samples),
 		        percent(time->no_line, time->samples), 50 * (high - low));
 	}
-	if (time->untold)
+	if (timed->parts)
+		fputs("  lines: n/a, because " TARE_BLOCKS_OF_PARTS "\n", file);
+	else if (time->untold)
 		fprintf(file, "  lines of %.1f %% of its samples: n/a, because %s\n",
 		        percent(time->untold, time->samples), time->why.message);
 }

@@ -294,6 +294,22 @@ static void say_progress(void *context, const char *text)
 	say(context, text);
 }
 
+// Why no run was made for gains; one that failed is in the report.
+static void say_nothing_to_gain(const struct session *session)
+{
+	const struct tare_blocks_profile *profile = &session->profile;
+	size_t counted = 0;
+
+	if (session->gains.why.code || session->gains.trials.set_count)
+		return;
+	for (size_t i = 0; i < profile->kernel_count; i++)
+		counted += profile->kernels[i].executions && profile->kernels[i].counted;
+	say(session, counted ? "--gains: these kernels have no finding, so that there is nothing "
+	                       "to measure"
+	                     : "--gains: no kernel was counted, so that there is no finding to "
+	                       "measure");
+}
+
 // The sets of --options, where there are any, and the gains of --gains. 0 or a negative errno with
 // a sentence.
 static int compare(struct session *session, struct tare_error *error)
@@ -321,9 +337,8 @@ static int compare(struct session *session, struct tare_error *error)
 	else if (own->gains)
 		status =
 		    tare_blocks_gains_measure(&trying, &session->builds, &session->gains, error);
-	if (status == 0 && own->gains && !own->once && session->gains.trials.set_count == 0)
-		say(session, "--gains: these kernels have no finding, so that there is nothing to "
-		             "measure");
+	if (status == 0 && own->gains && !own->once)
+		say_nothing_to_gain(session);
 	if (status == 0 && own->options.count)
 		status = tare_blocks_try(&trying, own->options.at, own->options.count,
 		                         &session->trials, error);

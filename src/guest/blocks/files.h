@@ -56,4 +56,5 @@ void blocks_add_lanes(struct blocks_kernel *row, uint64_t items, uint64_t groups
 // How many of a launch's `items` in the first dimension a work-group should have, so that it fills
 // the width, with `others` in the other dimensions: 64 work-items or more where that divides the
 // launch, and at most `most`. 0: there is no such number.
+// `most` is what the device allows; BLOCKS_NOT_TOLD or 0: it does not say, and 1024 is taken.
 uint64_t blocks_filling(uint64_t width, uint64_t items, uint64_t others, uint64_t most);

@@ -2,7 +2,7 @@
 // Work-groups beside the width of the device.
 #include "guest/blocks/files.h"
 
-enum { ENOUGH_ITEMS = 64 };
+enum { ENOUGH_ITEMS = 64, USUAL_MOST = 1024 };
 
 uint64_t blocks_width(const struct blocks_kernel *row)
 {
@@ -29,6 +29,8 @@ uint64_t blocks_filling(uint64_t width, uint64_t items, uint64_t others, uint64_
 
 	if (width == 0 || others == 0)
 		return 0;
+	if (most == BLOCKS_NOT_TOLD || most == 0)
+		most = USUAL_MOST;
 	for (uint64_t each = 1; each <= items && each * others <= most; each++) {
 		if (items % each != 0 || each * others % width != 0)
 			continue;

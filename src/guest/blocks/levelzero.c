@@ -18,6 +18,7 @@ struct module {
 	ze_module_handle_t twin; // NULL: none
 	enum blocks_why why;     // there is none
 	ze_result_t code;
+	uint64_t most, most_x;    // work-items of a group, and in its first dimension; 0: not told
 	struct module *following; // among those to be used again
 };
 
@@ -54,6 +55,20 @@ static bool is_cpu(ze_device_handle_t device)
 	       properties.type == ZE_DEVICE_TYPE_CPU;
 }
 
+// Of a CPU device: how large its work-groups may be.
+static void ask_most(struct module *module, ze_device_handle_t device)
+{
+	ze_device_compute_properties_t properties = {
+		.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES
+	};
+
+	if (blocks_ze_next.compute_properties == NULL ||
+	    blocks_ze_next.compute_properties(device, &properties) != ZE_RESULT_SUCCESS)
+		return;
+	module->most = properties.maxTotalGroupSize;
+	module->most_x = properties.maxGroupSizeX;
+}
+
 static void make_twin_module(struct module *module, ze_context_handle_t context,
                              ze_device_handle_t device, const ze_module_desc_t *desc)
 {
@@ -63,7 +78,14 @@ static void make_twin_module(struct module *module, ze_context_handle_t context,
 	module->why = BLOCKS_NO_MODULE;
 	if (made == NULL)
 		return;
-	wanted.pNext = NULL; // parts are joined in it
+	if (desc->pNext != NULL) {
+		// Parts are joined in it; with them the members of the whole mean nothing.
+		const ze_module_program_exp_desc_t *parts = desc->pNext;
+		wanted.pNext = NULL;
+		wanted.pBuildFlags =
+		    parts->pBuildFlags != NULL && parts->count != 0 ? parts->pBuildFlags[0] : NULL;
+		wanted.pConstants = NULL;
+	}
 	wanted.pInputModule = (const uint8_t *)(made + 1);
 	wanted.inputSize = made->spirv_bytes;
 	module->code = blocks_ze_next.module_create(context, device, &wanted, &module->twin, NULL);
@@ -94,6 +116,8 @@ static void know_module(ze_context_handle_t context, ze_device_handle_t device,
 		;
 	else if (stage != BLOCKS_COLLECT)
 		make_twin_module(module, context, device, desc);
+	if (module->twin != NULL)
+		ask_most(module, device);
 	guest_map_put(modules, handle, (uintptr_t)module);
 }
 
@@ -242,7 +266,9 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 		return;
 	*kernel = (struct blocks_ze_kernel){ .row = blocks_row(desc->pKernelName, module->hash,
 		                                               BLOCKS_LEVEL_ZERO),
-		                             .group = { 1, 1, 1 } };
+		                             .group = { 1, 1, 1 },
+		                             .most = module->most,
+		                             .most_x = module->most_x };
 	// Of CPU devices alone: Intel's GPU driver may never come back from what it does not know.
 	ze_kernel_preferred_group_size_properties_t preferred = {
 		.stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES
@@ -374,6 +400,7 @@ static ze_result_t ZE_APICALL set_offset(ze_kernel_handle_t kernel, uint32_t x, 
 // All of them are of version 1.0.
 const struct blocks_ze_row blocks_ze_kernel_rows[] = {
 	DEVICE(pfnGetProperties, device_properties, NULL),
+	DEVICE(pfnGetComputeProperties, compute_properties, NULL),
 	MODULE(pfnCreate, module_create, module_create),
 	MODULE(pfnDestroy, module_destroy, module_destroy),
 	LOG(pfnGetString, log_string, NULL),

@@ -11,6 +11,7 @@
 // The driver's functions that are used, or that ours stand before. Set before any call.
 struct blocks_ze_functions {
 	ze_pfnDeviceGetProperties_t device_properties;
+	ze_pfnDeviceGetComputeProperties_t compute_properties;
 	ze_pfnModuleCreate_t module_create;
 	ze_pfnModuleDestroy_t module_destroy;
 	ze_pfnModuleBuildLogGetString_t log_string;
@@ -54,8 +55,9 @@ struct blocks_ze_kernel {
 	void *counters;                     // of the twin, mapped
 	const struct blocks_module *module; // that the twin is from
 	uint32_t group[3];                  // work-items of a group
-	bool regroups;                      // the changed kernel's groups take another size
-	uint32_t misfits; // arguments for which the changed module was not made, a bit each
+	uint64_t most, most_x; // that one may have, and in its first dimension; 0: not told
+	bool regroups;         // the changed kernel's groups take another size
+	uint32_t misfits;      // arguments for which the changed module was not made, a bit each
 	struct blocks_ze_kernel *following; // among those to be used again
 };
 struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel); // NULL: not known

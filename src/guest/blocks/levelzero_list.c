@@ -127,13 +127,22 @@ static uint64_t groups_of(const ze_group_count_t *groups)
 	return (uint64_t)groups->groupCountX * groups->groupCountY * groups->groupCountZ;
 }
 
+// Work-items that a group may have, with `others` in a row across; 0: the device does not say.
+static uint64_t most_in_group(const struct blocks_ze_kernel *known, uint64_t others)
+{
+	uint64_t by_row = known->most_x * others;
+
+	return by_row != 0 && by_row < known->most ? by_row : known->most;
+}
+
 // Gives the twin groups that fill the device's width, and as many of them as make up the launch.
 // False: there is no such size.
 static bool regroup(const struct blocks_ze_kernel *known, ze_group_count_t *groups)
 {
 	uint64_t items = (uint64_t)known->group[0] * groups->groupCountX;
-	uint64_t chosen = blocks_filling(blocks_width(known->row), items,
-	                                 (uint64_t)known->group[1] * known->group[2], UINT32_MAX);
+	uint64_t others = (uint64_t)known->group[1] * known->group[2];
+	uint64_t chosen =
+	    blocks_filling(blocks_width(known->row), items, others, most_in_group(known, others));
 
 	if (chosen == 0 || items / chosen > UINT32_MAX ||
 	    blocks_ze_next.set_group_size(known->twin, (uint32_t)chosen, known->group[1],

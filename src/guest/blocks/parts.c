@@ -108,8 +108,14 @@ static CL_API_ENTRY cl_int CL_API_CALL compile(cl_program program, cl_uint count
 
 // ---- linking
 
-// The BUILD of a program that is linked of these, which is written down. Its hash; 0: one of them
-// is not known.
+// No kernel is taken from a library.
+static bool is_library(const char *options)
+{
+	return strstr(options, "-create-library") != NULL;
+}
+
+// The BUILD of a program that is linked of these, or the PART, where it is a library; it is written
+// down. Its hash; 0: one of them is not known.
 static uint64_t note_join(const char *options, cl_uint count, const cl_program *program)
 {
 	struct blocks_source source = { .data = NULL };
@@ -121,22 +127,66 @@ static uint64_t note_join(const char *options, cl_uint count, const cl_program *
 	size_t bytes = sizeof head + head.options_bytes + head.text_bytes;
 	uint64_t hash = 0, part = count;
 
-	if (count == 0 || !blocks_source_room(&source, bytes))
+	if (count == 0 || program == NULL || !blocks_source_room(&source, bytes))
 		return 0;
 	char *at = source.data;
 	memcpy(at, &head, sizeof head);
 	memcpy(at + sizeof head, options, head.options_bytes);
 	at += sizeof head + head.options_bytes;
 	for (cl_uint i = 0; part != 0 && i < count; i++, at += sizeof part) {
-		part = blocks_part(program[i]);
+		part = program[i] != NULL ? blocks_part(program[i]) : 0;
 		memcpy(at, &part, sizeof part);
 	}
 	if (part != 0) {
 		hash = guest_hash(GUEST_HASH_START, source.data, bytes);
-		blocks_write(hash, BLOCKS_BUILD_SUFFIX, source.data, bytes);
+		blocks_write(hash, is_library(options) ? BLOCKS_PART_SUFFIX : BLOCKS_BUILD_SUFFIX,
+		             source.data, bytes);
 	}
 	blocks_source_free(&source);
 	return hash;
+}
+
+static void know_link(cl_program made, uint64_t hash)
+{
+	guest_map_put(linked, made, 1);
+	blocks_set_origin(made, hash);
+}
+
+// What the program is to be told by.
+struct told {
+	void(CL_CALLBACK *notify)(cl_program, void *);
+	void *data;
+	uint64_t hash;
+};
+
+// The program may take a kernel in its callback, which can be before clLinkProgram is back.
+static void CL_CALLBACK tell(cl_program made, void *data)
+{
+	const struct told *told = data;
+
+	if (made != NULL)
+		know_link(made, told->hash);
+	told->notify(made, told->data);
+}
+
+// clLinkProgram with the callback of a program that has one.
+static cl_program link_and_tell(cl_context context, cl_uint count, const cl_device_id *devices,
+                                const char *options, cl_uint programs, const cl_program *program,
+                                const struct told *wanted, cl_int *error)
+{
+	int saved = errno;
+	struct told *told = guest_memory(sizeof *told);
+
+	if (told != NULL) {
+		*told = *wanted;
+		told->hash = note_join(options != NULL ? options : "", programs, program);
+	} else {
+		blocks_stop_twins(); // what has the new program's address is not known
+	}
+	errno = saved;
+	return blocks_next.clLinkProgram(context, count, devices, options, programs, program,
+	                                 told != NULL ? tell : wanted->notify,
+	                                 told != NULL ? told : wanted->data, error);
 }
 
 static CL_API_ENTRY cl_program CL_API_CALL link(cl_context context, cl_uint count,
@@ -145,15 +195,15 @@ static CL_API_ENTRY cl_program CL_API_CALL link(cl_context context, cl_uint coun
                                                 void(CL_CALLBACK *notify)(cl_program, void *),
                                                 void *data, cl_int *error)
 {
+	if (notify != NULL)
+		return link_and_tell(context, count, devices, options, programs, program,
+		                     &(const struct told){ .notify = notify, .data = data }, error);
 	cl_program made = blocks_next.clLinkProgram(context, count, devices, options, programs,
 	                                            program, notify, data, error);
 	int saved = errno;
 
-	if (made != NULL) {
-		guest_map_put(linked, made, 1);
-		blocks_set_origin(made,
-		                  note_join(options != NULL ? options : "", programs, program));
-	}
+	if (made != NULL)
+		know_link(made, note_join(options != NULL ? options : "", programs, program));
 	errno = saved;
 	return made;
 }

@@ -41,8 +41,8 @@
 enum blocks_language {
 	BLOCKS_OPENCL_C = 1,
 	BLOCKS_SPIRV = 2,
-	// Of BUILDs alone: its text is the hashes of its parts, as numbers. Each is a PART, or a
-	// BUILD that is joined, too.
+	// Of programs that were linked: its text is the hashes of its parts, as numbers, each that
+	// of a PART. A library is a PART that is joined, too.
 	BLOCKS_JOINED = 3,
 };
 

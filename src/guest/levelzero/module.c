@@ -20,6 +20,18 @@ static uint32_t text(const char *words)
 	return words != NULL ? guest_text(words, strlen(words)) : 0;
 }
 
+// Whether it is made of several modules: then members that say what one is made of are ignored, and
+// may be anything.
+static bool is_of_parts(const ze_module_desc_t *desc)
+{
+	const ze_base_desc_t *next = desc->pNext;
+
+	for (int i = 0; next != NULL && i < 16; i++, next = next->pNext)
+		if (next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)
+			return true;
+	return false;
+}
+
 void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver *driver,
                              ze_context_handle_t context, ze_device_handle_t device,
                              const ze_module_desc_t *desc, ze_module_handle_t *made,
@@ -30,13 +42,14 @@ void ze_after_zeModuleCreate(struct guest_thread *thread, const struct ze_driver
 	guest_map_put(devices, *made, (uintptr_t)device);
 	ze_define(TARE_OBJECT_PROGRAM, *made, context, device,
 	          desc->format == ZE_MODULE_FORMAT_NATIVE ? TARE_PROGRAM_NATIVE : 0, 0, 0, 0);
-	if (desc->pInputModule != NULL) {
+	if (desc->pInputModule != NULL && !is_of_parts(desc)) {
 		ze_fact(TARE_TRACE_FACT_SOURCE_HASH, *made,
 		        guest_hash(GUEST_HASH_START, desc->pInputModule, desc->inputSize), NULL, 0);
 		ze_fact(TARE_TRACE_FACT_SOURCE_BYTES, *made, desc->inputSize, NULL, 0);
 	}
-	if (desc->pBuildFlags != NULL && desc->pBuildFlags[0] != '\0')
-		ze_fact(TARE_TRACE_FACT_BUILD_OPTIONS, *made, 0, NULL, text(desc->pBuildFlags));
+	const char *flags = is_of_parts(desc) ? NULL : desc->pBuildFlags;
+	if (flags != NULL && flags[0] != '\0')
+		ze_fact(TARE_TRACE_FACT_BUILD_OPTIONS, *made, 0, NULL, text(flags));
 }
 
 // ---- kernels

@@ -31,9 +31,18 @@ static const struct tare_blocks_line lines[LINES] = { { .file = FILE_ID, .line =
 	                                              { .file = FILE_ID, .line = 3 },
 	                                              { .file = FILE_ID, .line = 4 } };
 
+static struct tare_blocks_build of; // what is not the module's
+
+static int begin(void **state)
+{
+	(void)state;
+	of = (struct tare_blocks_build){ .source = "k.cl" };
+	return 0;
+}
+
 static struct tare_blocks_timed joined(struct tare_blocks_kernel_time *time)
 {
-	struct tare_blocks_build build = { .source = "k.cl" };
+	struct tare_blocks_build build = of;
 	struct tare_blocks_kernel kernel = { .build = &build, .executions = executions };
 	struct tare_blocks_timed timed;
 	struct tare_error error;
@@ -117,6 +126,34 @@ static void other_lines_and_files_are_elsewhere(void **state)
 	expect(&timed, (uint64_t[BLOCKS]){ 0 }, (uint64_t[BLOCKS]){ 0 });
 }
 
+static void headers_that_are_programs_have_names_of_ours(void **state)
+{
+	struct tare_blocks_line_time at[] = { { "/cache/ab/with/helper.h", 3, 30 } };
+	struct tare_blocks_source source = { .file = "k.cl", .label = "with/helper.h" };
+
+	(void)state;
+	of.sources = (struct tare_blocks_sources){ .at = &source, .count = 1 };
+	strcpy(of.source, "main.cl");
+	struct tare_blocks_timed timed = met(at, 1, 0);
+	assert_int_equal(timed.counted, 30);
+	expect(&timed, (uint64_t[]){ 0, 0, 30, 0 }, (uint64_t[]){ 0, 0, 30, 0 });
+}
+
+static void of_several_parts_no_line_is_known(void **state)
+{
+	struct tare_blocks_line_time at[] = { { "", 3, 30 } };
+
+	(void)state;
+	of.parts = 2;
+	struct tare_blocks_timed timed = met(at, 1, 0);
+	assert_true(timed.parts);
+	assert_false(timed.known);
+	tare_blocks_timed_free(&timed);
+	timed = joined(NULL);
+	assert_false(timed.parts);
+	tare_blocks_timed_free(&timed);
+}
+
 static void without_lines_nothing_is_known(void **state)
 {
 	(void)state;
@@ -128,11 +165,15 @@ static void without_lines_nothing_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_is_the_block_that_alone_has_lines_of_its_own_in_it),
-		cmocka_unit_test(a_block_without_lines_of_its_own_shares_code_that_runs_as_often),
-		cmocka_unit_test(of_code_of_two_blocks_lines_tell),
-		cmocka_unit_test(other_lines_and_files_are_elsewhere),
-		cmocka_unit_test(without_lines_nothing_is_known),
+		cmocka_unit_test_setup(code_is_the_block_that_alone_has_lines_of_its_own_in_it,
+		                       begin),
+		cmocka_unit_test_setup(
+		    a_block_without_lines_of_its_own_shares_code_that_runs_as_often, begin),
+		cmocka_unit_test_setup(of_code_of_two_blocks_lines_tell, begin),
+		cmocka_unit_test_setup(other_lines_and_files_are_elsewhere, begin),
+		cmocka_unit_test_setup(headers_that_are_programs_have_names_of_ours, begin),
+		cmocka_unit_test_setup(of_several_parts_no_line_is_known, begin),
+		cmocka_unit_test_setup(without_lines_nothing_is_known, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
