@@ -61,3 +61,17 @@ void tare_blocks_runs_free(struct tare_blocks_runs *runs)
 	tare_closure_free(&runs->closure);
 	tare_drivers_free(&runs->drivers);
 }
+
+bool tare_blocks_is_alike(const struct tare_child_end *counted, const struct tare_child_end *end,
+                          bool lines, struct tare_error *why)
+{
+	if (counted->signal || counted->asked || end->asked)
+		tare_fail(why, ECANCELED,
+		          "a signal ended the program: it is not run again to be sampled");
+	else if (end->signal != counted->signal || end->status != counted->status)
+		tare_fail(why, ECANCELED, "without counters%s the program ended otherwise, %s %d",
+		          lines ? ", its kernels built with -g," : "",
+		          end->signal ? "by signal" : "with exit status",
+		          end->signal ? end->signal : end->status);
+	return !why->code;
+}

@@ -26,4 +26,8 @@ int tare_blocks_runs_begin(char *const *arguments, const char *who, struct tare_
 // own, not the program's.
 int tare_blocks_runs_once(struct tare_blocks_runs *runs, struct tare_blocks_run run,
                           int64_t *wall_ns, struct tare_error *error);
+// Whether a run without counters, its kernels built with -g (`lines`) or as they are, ended as the
+// counted one and so was of the same work. If not, *why says it: -ECANCELED.
+bool tare_blocks_is_alike(const struct tare_child_end *counted, const struct tare_child_end *end,
+                          bool lines, struct tare_error *why);
 void tare_blocks_runs_free(struct tare_blocks_runs *runs);
