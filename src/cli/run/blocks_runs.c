@@ -54,6 +54,16 @@ int tare_blocks_runs_once(struct tare_blocks_runs *runs, struct tare_blocks_run 
 	return status == 0 ? TARE_EXIT_OK : own ? TARE_EXIT_RECORD : status_of(status);
 }
 
+int tare_blocks_runs_aside(struct tare_blocks_runs *runs, const struct tare_blocks_run *run,
+                           struct tare_child_end *end, struct tare_error *error)
+{
+	int64_t wall_ns;
+	bool own;
+
+	tare_input_restore(&runs->input);
+	return tare_blocks_run(&runs->place, run, end, &wall_ns, &own, error);
+}
+
 void tare_blocks_runs_free(struct tare_blocks_runs *runs)
 {
 	tare_blocks_place_free(&runs->place);

@@ -31,39 +31,22 @@ static const struct tare_blocks_line lines[LINES] = { { .file = FILE_ID, .line =
 	                                              { .file = FILE_ID, .line = 3 },
 	                                              { .file = FILE_ID, .line = 4 } };
 
-// A kernel that was counted.
-struct counted {
-	struct tare_blocks_block *blocks;
-	struct tare_blocks_piece *pieces;
-	uint32_t block_count;
-	uint64_t *executions;
-	const struct tare_blocks_line *lines;
-	size_t line_count;
-};
-
-static struct tare_blocks_timed joined_of(const struct counted *of,
-                                          struct tare_blocks_kernel_time *time)
+static struct tare_blocks_timed joined(struct tare_blocks_kernel_time *time)
 {
 	struct tare_blocks_build build = { .source = "k.cl" };
-	struct tare_blocks_kernel kernel = { .build = &build, .executions = of->executions };
+	struct tare_blocks_kernel kernel = { .build = &build, .executions = executions };
 	struct tare_blocks_timed timed;
 	struct tare_error error;
 
 	memcpy(&words[7], "k.cl", 4);
-	build.module.blocks = of->blocks;
-	build.module.pieces = of->pieces;
-	build.module.block_count = of->block_count;
+	build.module.blocks = blocks;
+	build.module.pieces = pieces;
+	build.module.block_count = BLOCKS;
+	build.module.piece_count = 7;
 	assert_int_equal(spirv_words_read(words, sizeof words, &build.module.words, &error), 0);
-	assert_int_equal(tare_blocks_timed_make(&kernel, time, of->lines, of->line_count, &timed),
-	                 0);
+	assert_int_equal(tare_blocks_timed_make(&kernel, time, lines, LINES, &timed), 0);
 	spirv_words_free(&build.module.words);
 	return timed;
-}
-
-static struct tare_blocks_timed joined(struct tare_blocks_kernel_time *time)
-{
-	return joined_of(
-	    &(const struct counted){ blocks, pieces, BLOCKS, executions, lines, LINES }, time);
 }
 
 // The lines of one block of code, whose samples are also the kernel's.
@@ -142,46 +125,6 @@ static void without_lines_nothing_is_known(void **state)
 	tare_blocks_timed_free(&timed);
 }
 
-// As many of each as unrolled source makes: what is looked up for each of all others takes minutes.
-static void many_blocks_are_joined_at_once(void **state)
-{
-	enum { MANY = 2000 };
-	static struct tare_blocks_piece many_pieces[2 * MANY];
-	static struct tare_blocks_block many_blocks[MANY];
-	static struct tare_blocks_line many_lines[2 * MANY];
-	static uint64_t many_executions[MANY];
-	static struct tare_blocks_line_time at[2 * MANY];
-	static struct tare_blocks_code_time codes[MANY];
-	static char own[] = "";
-	const struct counted all = { many_blocks,     many_pieces, MANY,
-		                     many_executions, many_lines,  2 * MANY };
-
-	(void)state;
-	for (uint32_t i = 0; i < 2 * MANY; i++) {
-		many_pieces[i] =
-		    (struct tare_blocks_piece){ .file = FILE_ID, .line = 2 * MANY - i };
-		many_lines[i] = (struct tare_blocks_line){ .file = FILE_ID, .line = i + 1 };
-		at[i] = (struct tare_blocks_line_time){ own, i + 1, 1 };
-	}
-	for (uint32_t i = 0; i < MANY; i++) {
-		many_blocks[i] = (struct tare_blocks_block){ .first_piece = 2 * i, .pieces = 2 };
-		many_executions[i] = 10;
-		codes[i] = (struct tare_blocks_code_time){ .lines = &at[2 * i],
-			                                   .line_count = 2,
-			                                   .no_line = 1 };
-	}
-	struct tare_blocks_kernel_time time = {
-		.lines = at, .line_count = 2 * MANY, .codes = codes, .code_count = MANY
-	};
-	struct tare_blocks_timed timed = joined_of(&all, &time);
-	assert_int_equal(timed.counted, 2 * MANY);
-	for (uint32_t i = 0; i < MANY; i++) {
-		assert_int_equal(timed.least[i], 3);
-		assert_int_equal(timed.most[i], 3);
-	}
-	tare_blocks_timed_free(&timed);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,7 +133,6 @@ int main(void)
 		cmocka_unit_test(of_code_of_two_blocks_lines_tell),
 		cmocka_unit_test(other_lines_and_files_are_elsewhere),
 		cmocka_unit_test(without_lines_nothing_is_known),
-		cmocka_unit_test(many_blocks_are_joined_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
