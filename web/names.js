@@ -7,8 +7,9 @@ const COMMON_ARGUMENTS = new Set(['bool', 'char', 'short', 'int', 'long', 'float
 	'array', 'Half', 'BFloat16', 'half_t', '__half', 'bfloat16_t', '__nv_bfloat16']);
 const LEAST_ARGUMENTS = 6;
 const UNNAMED = '(anonymous namespace)::';
-// An operator has its signs: "operator<<".
-const LETTERS = '[A-Za-z0-9_$\\u0080-\\u{10ffff}]', WORDS = `operator(?:\\[\\]|[<>=!+\\-*\\/%^&|~]{1,3})|${LETTERS}+`;
+// An operator has its signs, "operator<<"; a template's arguments may follow without a blank, "operator-<float>".
+const SIGNS = '<=>|->\\*|<<=|>>=|\\[\\]|->|<<|>>|&&|\\|\\||\\+\\+|--|[=!<>+\\-*\\/%&|^]=|[<>=!+\\-*\\/%^&|~]';
+const LETTERS = '[A-Za-z0-9_$\\u0080-\\u{10ffff}]', WORDS = `operator(?:${SIGNS})|${LETTERS}+`;
 const WORD = new RegExp(WORDS, 'uy');
 const letterCount = (text) => Array.from(text).length;
 

@@ -111,10 +111,26 @@ def test_a_program_that_is_killed_in_the_run_that_counts_leaves_what_was_counted
     killer = odd.folder / "killer"
     killer.write_text('#!/bin/sh\n[ "$TARE_BLOCKS_STAGE" = count ] || exec "$@"\nexec "$@" killed\n', encoding="utf-8")
     killer.chmod(0o755)
-    done, document = odd.blocks("plain", options=FEW, before=[killer])
+    done, document = odd.blocks("plain", options=FEW, extra=["--times"], before=[killer])
     assert done.status == 128 + 9 or done.status == -9
     plain = kernel_of(document, "plain")
+    assert plain["time"]["why"] == "a signal ended the program: it is not run again to be sampled"
     assert plain["whole"] and plain["launches"] == 2
+
+
+def test_a_sampled_run_that_ends_otherwise_gives_no_times(odd):
+    """The program fails in its fourth run, which is the sampled one: that was of other work."""
+    script = odd.folder / "script"
+    script.write_text(f'#!/bin/sh\necho >>{odd.folder}/runs\n"$@"\n[ "$(wc -l <{odd.folder}/runs)" != 4 ] || exit 3\n',
+                      encoding="utf-8")
+    script.chmod(0o755)
+    done, document = odd.blocks("plain", options=FEW, extra=["--times"], before=[script])
+    time = kernel_of(document, "plain")["time"]
+    assert done.status == 0 and time["why"] and time["samples"] is None
+    if "ended otherwise" not in time["why"]:
+        pytest.skip(time["why"])
+    assert time["why"].endswith("its kernels built with -g, the program ended otherwise, with exit status 3")
+    assert f"time: n/a, because {time['why']}" in said(done)
 
 
 def test_a_program_that_is_killed_in_both_runs_is_said(odd):

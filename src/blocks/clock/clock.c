@@ -16,7 +16,7 @@
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 #define LONGEST_RECORD 65536 // as its 16 bits of size allow
-enum { PAGES = 64, WAIT_MS = 50 };
+enum { PAGES = 32, WAIT_MS = 50 };
 
 // One CPU's ring.
 struct ring {
@@ -174,6 +174,7 @@ static struct perf_event_attr attributes(void)
 		                         .sample_id_all = 1 };
 }
 
+// -ENOBUFS: there is no room left that a user may have for rings.
 static int open_ring(struct tare_blocks_clock *clock, int cpu, struct ring *ring)
 {
 	struct perf_event_attr attribute = attributes();
@@ -186,7 +187,7 @@ static int open_ring(struct tare_blocks_clock *clock, int cpu, struct ring *ring
 		return -errno;
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->event, 0);
 	if (memory == MAP_FAILED)
-		return -errno;
+		return errno == EPERM ? -ENOBUFS : -errno;
 	ring->head = memory;
 	return 0;
 }
@@ -222,6 +223,10 @@ static void refuse(int why, struct tare_error *error)
 		          "perf_event_open is not allowed here (%s), as in most containers: allow "
 		          "it in the container's seccomp profile, or run outside",
 		          strerror(why));
+	else if (why == ENOBUFS)
+		tare_fail(error, why,
+		          "there is no room to sample into: kernel.perf_event_mlock_kb says how "
+		          "much a user may have; raise it, or end others that sample");
 	else
 		tare_fail(error, why, "the clock cannot be sampled: %s", strerror(why));
 }

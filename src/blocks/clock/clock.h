@@ -39,7 +39,8 @@ struct tare_blocks_clock;
 // Whether the system lets us sample. A sentence of what it has against it, where it does not.
 bool tare_blocks_clock_is_allowed(struct tare_error *error);
 // Prepares the sampling of what is started next: of this process's children from their exec on.
-// NULL with a sentence where the system does not allow it: -EACCES, -ENOSYS, -ENOENT, -ENOMEM.
+// NULL with a sentence where the system does not allow it: -EACCES, -ENOSYS, -ENOENT,
+// -ENOMEM; -ENOBUFS: other samplers of the user have the room.
 struct tare_blocks_clock *tare_blocks_clock_begin(struct tare_error *error);
 // Ends it. `ticks` is to be freed.
 void tare_blocks_clock_end(struct tare_blocks_clock *clock, struct tare_blocks_ticks *ticks);

@@ -18,8 +18,6 @@ struct tare_blocks_code_time {
 	uint64_t from;
 	struct tare_blocks_line_time *lines; // all that its instructions are of
 	size_t line_count;
-	struct tare_blocks_code_time *codes; // those that were met
-	size_t code_count;
 	uint64_t no_line; // samples
 };
 

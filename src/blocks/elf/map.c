@@ -19,9 +19,14 @@ static bool is_in(struct reader *reader, uint64_t version, uint64_t begin, uint6
 	for (uint64_t i = 0; i < count && !reader->failed; i++) {
 		if (version >= WITH_NUMBERS)
 			variable(reader, false);
-		at += variable(reader, false);
-		uint64_t bytes = variable(reader, false);
+		uint64_t gap = variable(reader, false), bytes = variable(reader, false);
 		variable(reader, false);
+		// A block beyond the last address is no map's.
+		if (gap > UINT64_MAX - at || bytes > UINT64_MAX - at - gap) {
+			reader->failed = true;
+			break;
+		}
+		at += gap;
 		if (!reader->failed && address >= at && address - at < bytes) {
 			*block = (struct tare_elf_block){ at, at + bytes };
 			found = true;

@@ -35,7 +35,9 @@ static int ask(struct measuring *measuring, bool wanted[TARE_BLOCKS_CHANGES], bo
 		status = status ?: tare_blocks_find(kernel, &sampled, &findings);
 		tare_blocks_sampled_free(&sampled);
 		for (uint32_t k = 0; status == 0 && k < findings.count; k++) {
-			wanted[tare_blocks_change_of(findings.at[k].advice)] = true;
+			// Others are not changed (prepare).
+			if (tare_blocks_is_single(kernel->build))
+				wanted[tare_blocks_change_of(findings.at[k].advice)] = true;
 			*any = true;
 		}
 	}

@@ -27,94 +27,138 @@ static bool is_file(const struct tare_blocks_build *build, uint32_t file, const 
 	       (label[0] && strcmp(base_of(label), base_of(met)) == 0);
 }
 
-// Which of the module's files it is; UINT32_MAX: none, or more than one.
-static uint32_t file_of(const struct tare_blocks_build *build, const struct tare_blocks_line *lines,
-                        size_t count, const char *met)
-{
-	uint32_t found = UINT32_MAX;
-
-	for (size_t i = 0; i < count; i++) {
-		if (lines[i].line == 0 || lines[i].file == found ||
-		    !is_file(build, lines[i].file, met))
-			continue;
-		if (found != UINT32_MAX)
-			return UINT32_MAX;
-		found = lines[i].file;
-	}
-	return found;
-}
-
-static bool has_line(const struct tare_blocks_module *module, uint32_t block, uint32_t file,
-                     uint32_t line)
-{
-	const struct tare_blocks_block *of = &module->blocks[block];
-
-	for (uint32_t i = 0; i < of->pieces; i++)
-		if (module->pieces[of->first_piece + i].file == file &&
-		    module->pieces[of->first_piece + i].line == line)
-			return true;
-	return false;
-}
-
 // What is joined, and what of it every step needs.
 struct joining {
 	const struct tare_blocks_kernel *kernel;
 	const struct tare_blocks_line *lines;
 	size_t line_count;
 	struct tare_blocks_timed *timed;
+	const struct tare_blocks_line **sorted; // the lines, by their places
+	uint32_t *owners;                       // of each line: the one block that ran and has it
+	uint32_t *files;                        // that lines are in, each once
+	size_t file_count;
 	bool *has_own; // of each block: a line of it is in no other one that ran
 	bool *may;     // of each block: samples may be of it
+	size_t *met;   // of each line of the code that is joined: which of the lines it is
 };
 
-static bool ran_with(const struct joining *joining, uint32_t block, uint32_t file, uint32_t line)
+#define NOBODY UINT32_MAX
+#define SEVERAL (UINT32_MAX - 1)
+#define NO_LINE SIZE_MAX
+
+// ---- files and lines
+
+static void collect_files(struct joining *joining)
 {
-	return joining->kernel->executions[block] &&
-	       has_line(&joining->kernel->build->module, block, file, line);
+	for (size_t i = 0; i < joining->line_count; i++) {
+		size_t at = 0;
+		while (at < joining->file_count && joining->files[at] != joining->lines[i].file)
+			at++;
+		if (joining->lines[i].line && at == joining->file_count)
+			joining->files[joining->file_count++] = joining->lines[i].file;
+	}
 }
 
-// The one block that ran and has a line; UINT32_MAX: none, or more than one.
-static uint32_t owner_of(const struct joining *joining, uint32_t file, uint32_t line)
+// Which of the module's files it is; UINT32_MAX: none, or more than one.
+static uint32_t file_of(const struct joining *joining, const char *met)
 {
-	uint32_t owner = UINT32_MAX, found = 0;
+	uint32_t found = UINT32_MAX;
 
-	for (uint32_t i = 0; i < joining->kernel->build->module.block_count; i++)
-		if (ran_with(joining, i, file, line)) {
-			owner = i;
-			found++;
+	for (size_t i = 0; i < joining->file_count; i++) {
+		if (!is_file(joining->kernel->build, joining->files[i], met))
+			continue;
+		if (found != UINT32_MAX)
+			return UINT32_MAX;
+		found = joining->files[i];
+	}
+	return found;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct tare_blocks_line *const *a = left, *const *b = right;
+
+	if ((*a)->file != (*b)->file)
+		return (*a)->file < (*b)->file ? -1 : 1;
+	return ((*a)->line > (*b)->line) - ((*a)->line < (*b)->line);
+}
+
+// Which of the lines it is.
+static size_t line_at(const struct joining *joining, uint32_t file, uint32_t line)
+{
+	const struct tare_blocks_line place = { .file = file, .line = line }, *key = &place;
+	const struct tare_blocks_line **found =
+	    bsearch(&key, joining->sorted, joining->line_count, sizeof *found, by_place);
+
+	return found ? (size_t)(*found - joining->lines) : NO_LINE;
+}
+
+static size_t met_line(const struct joining *joining, const struct tare_blocks_line_time *met)
+{
+	return line_at(joining, file_of(joining, met->file), met->line);
+}
+
+static void find_owners(struct joining *joining)
+{
+	const struct tare_blocks_module *module = &joining->kernel->build->module;
+
+	for (size_t i = 0; i < joining->line_count; i++)
+		joining->owners[i] = NOBODY;
+	for (uint32_t i = 0; i < module->block_count; i++)
+		for (uint32_t k = 0; joining->kernel->executions[i] && k < module->blocks[i].pieces;
+		     k++) {
+			const struct tare_blocks_piece *piece =
+			    &module->pieces[module->blocks[i].first_piece + k];
+			size_t at = line_at(joining, piece->file, piece->line);
+			if (at == NO_LINE || joining->owners[at] == i)
+				continue;
+			joining->owners[at] = joining->owners[at] == NOBODY ? i : SEVERAL;
 		}
-	return found == 1 ? owner : UINT32_MAX;
+	for (size_t i = 0; i < joining->line_count; i++)
+		if (joining->owners[i] < SEVERAL && joining->lines[i].line)
+			joining->has_own[joining->owners[i]] = true;
 }
 
-static uint32_t met_file(const struct joining *joining, const struct tare_blocks_line_time *met)
+// ---- samples
+
+static bool ran_with(const struct joining *joining, uint32_t block, size_t at)
 {
-	return file_of(joining->kernel->build, joining->lines, joining->line_count, met->file);
+	const struct tare_blocks_module *module = &joining->kernel->build->module;
+	const struct tare_blocks_block *of = &module->blocks[block];
+
+	if (at == NO_LINE || !joining->kernel->executions[block])
+		return false;
+	for (uint32_t i = 0; i < of->pieces; i++)
+		if (module->pieces[of->first_piece + i].file == joining->lines[at].file &&
+		    module->pieces[of->first_piece + i].line == joining->lines[at].line)
+			return true;
+	return false;
 }
 
 static void add_line(const struct joining *joining, const struct tare_blocks_line_time *met)
 {
-	uint32_t file = met_file(joining, met);
+	size_t at = met_line(joining, met);
 
-	for (size_t i = 0; i < joining->line_count; i++)
-		if (joining->lines[i].file == file && joining->lines[i].line == met->line) {
-			joining->timed->lines[i] += met->samples;
-			joining->timed->counted += met->samples;
-			return;
-		}
-	joining->timed->elsewhere += met->samples;
+	if (at == NO_LINE) {
+		joining->timed->elsewhere += met->samples;
+		return;
+	}
+	joining->timed->lines[at] += met->samples;
+	joining->timed->counted += met->samples;
 }
 
-// The block that alone has lines of its own in a block of code; UINT32_MAX: none, or more.
+// The block that alone has lines of its own in a block of code.
 static uint32_t only_owner(const struct joining *joining, const struct tare_blocks_code_time *code)
 {
-	uint32_t only = UINT32_MAX;
+	uint32_t only = NOBODY;
 
 	for (size_t i = 0; i < code->line_count; i++) {
 		uint32_t owner =
-		    owner_of(joining, met_file(joining, &code->lines[i]), code->lines[i].line);
-		if (owner == UINT32_MAX || owner == only)
+		    joining->met[i] == NO_LINE ? NOBODY : joining->owners[joining->met[i]];
+		if (owner >= SEVERAL || owner == only)
 			continue;
-		if (only != UINT32_MAX)
-			return UINT32_MAX;
+		if (only != NOBODY)
+			return SEVERAL;
 		only = owner;
 	}
 	return only;
@@ -146,43 +190,44 @@ static void add_samples(const struct joining *joining, uint64_t samples)
 		joining->timed->least[only] += samples;
 }
 
-// Which blocks a line of code may be of; without a line (NULL) any that has one of the code's.
-static void mark(const struct joining *joining, const struct tare_blocks_code_time *code,
-                 const struct tare_blocks_line_time *met)
+// Which blocks the code's lines from one on may be of, `owner` being who alone has lines of its own
+// in the code.
+static void mark(const struct joining *joining, uint32_t owner, size_t from, size_t count)
 {
-	uint32_t owner = only_owner(joining, code);
-
 	for (uint32_t i = 0; i < joining->kernel->build->module.block_count; i++) {
 		joining->may[i] = false;
-		for (size_t k = 0; k < code->line_count && !joining->may[i]; k++)
-			joining->may[i] = (!met || met == &code->lines[k]) &&
-			                  ran_with(joining, i, met_file(joining, &code->lines[k]),
-			                           code->lines[k].line) &&
-			                  (owner == UINT32_MAX || can_share(joining, i, owner));
+		if (owner < SEVERAL && !can_share(joining, i, owner))
+			continue;
+		for (size_t k = from; k < from + count && !joining->may[i]; k++)
+			joining->may[i] = ran_with(joining, i, joining->met[k]);
 	}
 }
 
 static void add_code(const struct joining *joining, const struct tare_blocks_code_time *code)
 {
+	for (size_t i = 0; i < code->line_count; i++)
+		joining->met[i] = met_line(joining, &code->lines[i]);
+	uint32_t owner = only_owner(joining, code);
 	for (size_t i = 0; i < code->line_count; i++) {
 		if (!code->lines[i].samples)
 			continue;
-		mark(joining, code, &code->lines[i]);
+		mark(joining, owner, i, 1);
 		add_samples(joining, code->lines[i].samples);
 	}
 	if (code->no_line) {
-		mark(joining, code, NULL);
+		mark(joining, owner, 0, code->line_count);
 		add_samples(joining, code->no_line);
 	}
 }
 
-static void join(const struct joining *joining, const struct tare_blocks_kernel_time *time)
+static void join(struct joining *joining, const struct tare_blocks_kernel_time *time)
 {
-	for (size_t i = 0; i < joining->line_count; i++) {
-		uint32_t owner = owner_of(joining, joining->lines[i].file, joining->lines[i].line);
-		if (owner != UINT32_MAX && joining->lines[i].line)
-			joining->has_own[owner] = true;
-	}
+	for (size_t i = 0; i < joining->line_count; i++)
+		joining->sorted[i] = &joining->lines[i];
+	if (joining->line_count)
+		qsort(joining->sorted, joining->line_count, sizeof *joining->sorted, by_place);
+	collect_files(joining);
+	find_owners(joining);
 	for (size_t i = 0; i < time->line_count; i++)
 		add_line(joining, &time->lines[i]);
 	for (size_t i = 0; i < time->code_count; i++)
@@ -204,14 +249,30 @@ int tare_blocks_timed_make(const struct tare_blocks_kernel *kernel,
 	timed->lines = calloc(line_count + 1, sizeof *timed->lines);
 	timed->least = calloc((size_t)blocks + 1, sizeof *timed->least);
 	timed->most = calloc((size_t)blocks + 1, sizeof *timed->most);
-	bool *has_own = calloc((size_t)blocks + 1, sizeof *has_own);
-	bool *may = calloc((size_t)blocks + 1, sizeof *may);
-	const struct joining joining = { kernel, lines, line_count, timed, has_own, may };
-	bool well = timed->lines && timed->least && timed->most && has_own && may;
+	size_t most = 0;
+	for (size_t i = 0; i < time->code_count; i++)
+		most = time->codes[i].line_count > most ? time->codes[i].line_count : most;
+	struct joining joining = { .kernel = kernel,
+		                   .lines = lines,
+		                   .line_count = line_count,
+		                   .timed = timed,
+		                   .sorted = calloc(line_count + 1, sizeof *joining.sorted),
+		                   .owners = calloc(line_count + 1, sizeof *joining.owners),
+		                   .files = calloc(line_count + 1, sizeof *joining.files),
+		                   .has_own = calloc((size_t)blocks + 1, sizeof *joining.has_own),
+		                   .may = calloc((size_t)blocks + 1, sizeof *joining.may),
+		                   .met = calloc(most + 1, sizeof *joining.met) };
+	bool well = timed->lines && timed->least && timed->most && joining.sorted &&
+	            joining.owners && joining.files && joining.has_own && joining.may &&
+	            joining.met;
 	if (well)
 		join(&joining, time);
-	free(has_own);
-	free(may);
+	free(joining.sorted);
+	free(joining.owners);
+	free(joining.files);
+	free(joining.has_own);
+	free(joining.may);
+	free(joining.met);
 	return well ? 0 : -ENOMEM;
 }
 

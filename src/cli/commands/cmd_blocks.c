@@ -242,16 +242,6 @@ static int count_before(struct session *session, struct tare_error *error)
 	           : TARE_EXIT_OK;
 }
 
-static int run_silently(struct session *session, const struct tare_blocks_run *run,
-                        struct tare_child_end *end, struct tare_error *error)
-{
-	int64_t wall_ns;
-	bool ours;
-
-	tare_input_restore(&session->runs.input);
-	return tare_blocks_run(&session->runs.place, run, end, &wall_ns, &ours, error);
-}
-
 // Two more runs, silent and without counters: PoCL builds with lines, into a cache of ours, and in
 // the second run threads are sampled. 0 or a negative errno with a sentence.
 static int sample_times(struct session *session, struct tare_error *error)
@@ -263,27 +253,29 @@ static int sample_times(struct session *session, struct tare_error *error)
 	struct tare_blocks_run run = { .arguments = session->settings->program,
 		                       .stage = BLOCKS_STAGE_COLLECT,
 		                       .silent = true };
-	struct tare_child_end end;
+	struct tare_child_end end = session->runs.end;
 	struct tare_blocks_ticks ticks = { .at = NULL };
 	struct tare_blocks_clock *clock = NULL;
+	struct tare_error *why = &session->times.why;
 	char cache[PATH_MAX];
 
 	session->times.asked = own->times;
-	if (!own->times || session->runs.end.signal || session->runs.end.asked ||
-	    !tare_blocks_clock_is_allowed(&session->times.why))
+	if (!own->times || !tare_blocks_is_alike(&session->runs.end, &end, false, why) ||
+	    !tare_blocks_clock_is_allowed(why))
 		return 0;
 	snprintf(cache, sizeof cache, "%s/pocl", folder);
 	// Without a compiler, or without anything that was built, there are times of kernels only.
 	run.cache = tools.clang[0] ? cache : NULL;
-	int status = run.cache ? run_silently(session, &run, &end, error) : 0;
-	if (status < 0 || (run.cache && end.asked))
+	int status = run.cache ? tare_blocks_runs_aside(&session->runs, &run, &end, error) : 0;
+	if (status < 0 || !tare_blocks_is_alike(&session->runs.end, &end, run.cache, why))
 		return status;
-	clock = tare_blocks_clock_begin(&session->times.why);
+	clock = tare_blocks_clock_begin(why);
 	if (!clock)
 		return 0;
-	status = run_silently(session, &run, &end, error);
+	status = tare_blocks_runs_aside(&session->runs, &run, &end, error);
 	tare_blocks_clock_end(clock, &ticks);
-	if (status == 0 && tare_blocks_times_make(&ticks, &tools, &session->times) < 0)
+	if (status == 0 && tare_blocks_is_alike(&session->runs.end, &end, run.cache, why) &&
+	    tare_blocks_times_make(&ticks, &tools, &session->times) < 0)
 		status = tare_fail(error, ENOMEM, "out of memory");
 	tare_blocks_ticks_free(&ticks);
 	return status;

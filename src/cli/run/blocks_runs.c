@@ -54,10 +54,34 @@ int tare_blocks_runs_once(struct tare_blocks_runs *runs, struct tare_blocks_run 
 	return status == 0 ? TARE_EXIT_OK : own ? TARE_EXIT_RECORD : status_of(status);
 }
 
+int tare_blocks_runs_aside(struct tare_blocks_runs *runs, const struct tare_blocks_run *run,
+                           struct tare_child_end *end, struct tare_error *error)
+{
+	int64_t wall_ns;
+	bool own;
+
+	tare_input_restore(&runs->input);
+	return tare_blocks_run(&runs->place, run, end, &wall_ns, &own, error);
+}
+
 void tare_blocks_runs_free(struct tare_blocks_runs *runs)
 {
 	tare_blocks_place_free(&runs->place);
 	tare_program_free(&runs->program);
 	tare_closure_free(&runs->closure);
 	tare_drivers_free(&runs->drivers);
+}
+
+bool tare_blocks_is_alike(const struct tare_child_end *counted, const struct tare_child_end *end,
+                          bool lines, struct tare_error *why)
+{
+	if (counted->signal || counted->asked || end->asked)
+		tare_fail(why, ECANCELED,
+		          "a signal ended the program: it is not run again to be sampled");
+	else if (end->signal != counted->signal || end->status != counted->status)
+		tare_fail(why, ECANCELED, "without counters%s the program ended otherwise, %s %d",
+		          lines ? ", its kernels built with -g," : "",
+		          end->signal ? "by signal" : "with exit status",
+		          end->signal ? end->signal : end->status);
+	return !why->code;
 }

@@ -26,4 +26,12 @@ int tare_blocks_runs_begin(char *const *arguments, const char *who, struct tare_
 // own, not the program's.
 int tare_blocks_runs_once(struct tare_blocks_runs *runs, struct tare_blocks_run run,
                           int64_t *wall_ns, struct tare_error *error);
+// As `run` says in full, and apart from the others: its end is *end. 0 or a negative errno with a
+// sentence.
+int tare_blocks_runs_aside(struct tare_blocks_runs *runs, const struct tare_blocks_run *run,
+                           struct tare_child_end *end, struct tare_error *error);
+// Whether a run without counters, its kernels built with -g (`lines`) or as they are, ended as the
+// counted one and so was of the same work. If not, *why says it: -ECANCELED.
+bool tare_blocks_is_alike(const struct tare_child_end *counted, const struct tare_child_end *end,
+                          bool lines, struct tare_error *why);
 void tare_blocks_runs_free(struct tare_blocks_runs *runs);

@@ -11,7 +11,6 @@
 
 enum { NAME = 8192 };         // bytes of a simplified name; what is behind them is left out
 enum { LEAST_ARGUMENTS = 6 }; // columns for "<", some of them and an ellipsis
-enum { LONGEST_OPERATOR = 3 };
 
 #define ELLIPSIS "…"
 
@@ -39,18 +38,26 @@ static bool is_letter(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-// Of an operator with its signs: "operator<<".
+// Of an operator with its signs: "operator<<". A template's arguments may follow without a blank:
+// "operator-<float>".
 static size_t word_bytes(const char *text)
 {
-	static const char named[] = "operator", signs[] = "<>=!+-*/%^&|~";
-	size_t bytes = 0, more;
+	static const char named[] = "operator";
+	static const char *const signs[] = {
+		"<=>", "->*", "<<=", ">>=", "[]", "->", "==", "!=", "<=", ">=", "<<", ">>", "&&",
+		"||",  "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<",  ">",
+		"=",   "!",   "+",   "-",   "*",  "/",  "%",  "^",  "&",  "|",  "~"
+	};
+	size_t bytes = 0;
 
 	while (is_letter(text[bytes]))
 		bytes++;
 	if (bytes != strlen(named) || !begins(text, named))
 		return bytes;
-	more = begins(text + bytes, "[]") ? 2 : strspn(text + bytes, signs);
-	return bytes + (more < LONGEST_OPERATOR ? more : LONGEST_OPERATOR);
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (begins(text + bytes, signs[i]))
+			return bytes + strlen(signs[i]);
+	return bytes;
 }
 
 // Behind the bracket that closes the one at `text`; the end where none does.

@@ -2,12 +2,17 @@
 // Samples belong to the kernel whose library was mapped there last, in that process.
 #include "blocks/clock/code.h"
 #include "blocks/clock/times.h"
+#include "tests/unit/skip.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -114,12 +119,46 @@ static void intervals_are_those_of_the_literature(void **state)
 	assert_float_equal(high, 0.1611, 5e-5);
 }
 
+enum { SAID = 0, NOT_SAID, NOT_ALLOWED, NEVER_FULL };
+
+// Samples again and again, as somebody without rights, until there is no room.
+static int fill_the_room(void)
+{
+	enum { MOST = 32 };
+	struct rlimit none = { 0, 0 };
+	struct tare_error why = { 0 };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &none) < 0 || (geteuid() == 0 && setuid(65534) < 0) ||
+	    !tare_blocks_clock_is_allowed(&why))
+		return NOT_ALLOWED;
+	for (int i = 0; i < MOST; i++)
+		if (!tare_blocks_clock_begin(&why))
+			return strstr(why.message, "perf_event_mlock_kb") ? SAID : NOT_SAID;
+	return NEVER_FULL;
+}
+
+static void that_there_is_no_room_is_said(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		_exit(fill_the_room());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) >= NOT_ALLOWED)
+		skip_because("nobody may sample here, or may without end");
+	assert_int_equal(WEXITSTATUS(status), SAID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_description_moves_to_what_runs),
 		cmocka_unit_test(an_address_is_whose_it_was_last),
 		cmocka_unit_test(other_libraries_are_no_kernels),
+		cmocka_unit_test(that_there_is_no_room_is_said),
 		cmocka_unit_test(intervals_are_those_of_the_literature),
 	};
 
