@@ -89,7 +89,7 @@ void ze_node_before(struct guest_thread *thread, struct ze_list *list, struct ze
 }
 
 // An event that several lists signal.
-struct several {
+struct ze_shared {
 	struct guest_thread *thread;
 	struct ze_event *event;
 	uint32_t nodes;   // of its own, in what is in flight
@@ -100,55 +100,55 @@ struct several {
 };
 
 // With the right to harvest the list, as content_before.
-static void content_count(struct several *several, struct ze_list *list,
+static void content_count(struct ze_shared *shared, struct ze_list *list,
                           const struct ze_content *content)
 {
 	const struct newest last = newest_of(list, content);
 	bool copied = is_copied(list, content, &last), found = false;
 	for (uint32_t i = 0; last.query != NULL && i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
-		if (node->known != several->event || !ze_is_queried(node))
+		if (node->known != shared->event || !ze_is_queried(node))
 			continue;
 		found = true;
-		several->nodes++;
-		several->pending += !copied;
+		shared->nodes++;
+		shared->pending += !copied;
 	}
-	if (found && several->found != NULL)
-		several->found(several->context, content);
+	if (found && shared->found != NULL)
+		shared->found(shared->context, content);
 }
 
-static void content_before(struct several *several, struct ze_list *list,
+static void content_before(struct ze_shared *shared, struct ze_list *list,
                            const struct ze_content *content)
 {
 	struct newest last = newest_of(list, content);
 	if (is_copied(list, content, &last))
 		return;
 	// It may say another list's times.
-	if (several->pending > 1)
+	if (shared->pending > 1)
 		last.in_flight++;
 	for (uint32_t i = 0; i < content->count; i++)
-		node_before(several->thread, list, content, i, several->event, &last);
+		node_before(shared->thread, list, content, i, shared->event, &last);
 }
 
 // False: another thread has kept the right to one.
-static bool all_in_flight(struct several *several,
-                          void (*each)(struct several *several, struct ze_list *list,
+static bool all_in_flight(struct ze_shared *shared,
+                          void (*each)(struct ze_shared *shared, struct ze_list *list,
                                        const struct ze_content *content))
 {
 	bool all = true;
 	for (struct ze_list *list = ze_lists(); list != NULL; list = list->following) {
 		if (atomic_load(&list->in_flight) == 0 ||
 		    atomic_load_explicit(&list->process, memory_order_relaxed) !=
-		        several->thread->process)
+		        shared->thread->process)
 			continue;
 		if (!ze_take_right_patiently(list)) {
 			all = false;
 			continue;
 		}
-		ze_contents_harvest(several->thread, list);
+		ze_contents_harvest(shared->thread, list);
 		for (const struct ze_content *content = list->content; content != NULL;
 		     content = content->following)
-			each(several, list, content);
+			each(shared, list, content);
 		guest_release(&list->harvesting);
 	}
 	return all;
@@ -157,20 +157,20 @@ static bool all_in_flight(struct several *several,
 bool ze_nodes_before(struct guest_thread *thread, struct ze_event *event,
                      void (*found)(void *context, const struct ze_content *content), void *context)
 {
-	struct several several = {
+	struct ze_shared shared = {
 		.thread = thread, .event = event, .found = found, .context = context
 	};
-	bool all = all_in_flight(&several, content_count);
+	bool all = all_in_flight(&shared, content_count);
 	// It may be in flight there, too.
-	if (!all && several.nodes < atomic_load(&event->nodes))
-		several.pending++;
-	if (several.pending != 0)
-		all_in_flight(&several, content_before);
+	if (!all && shared.nodes < atomic_load(&event->nodes))
+		shared.pending++;
+	if (shared.pending != 0)
+		all_in_flight(&shared, content_before);
 	return all;
 }
 
 // What has not told its times yet is to signal the event, or may have.
-static void content_doubt(struct several *several, struct ze_list *list,
+static void content_doubt(struct ze_shared *shared, struct ze_list *list,
                           const struct ze_content *content)
 {
 	const struct newest last = newest_of(list, content);
@@ -178,25 +178,25 @@ static void content_doubt(struct several *several, struct ze_list *list,
 		return;
 	for (uint32_t i = 0; i < content->count; i++) {
 		const struct ze_node *node = &content->nodes[i];
-		if (node->known != several->event || !ze_is_queried(node))
+		if (node->known != shared->event || !ze_is_queried(node))
 			continue;
-		several->pending += last.in_flight;
+		shared->pending += last.in_flight;
 		if (!ze_query_settle(last.query, i, last.execution))
 			continue;
-		several->doubtful = true;
-		ze_write_untimed(several->thread, node->track, node->number, last.execution,
+		shared->doubtful = true;
+		ze_write_untimed(shared->thread, node->track, node->number, last.execution,
 		                 TARE_UNTIMED_REUSED, 0);
 	}
 }
 
 void ze_nodes_doubt(struct guest_thread *thread, struct ze_event *event)
 {
-	struct several several = { .thread = thread, .event = event };
+	struct ze_shared shared = { .thread = thread, .event = event };
 	if (!ze_may_call())
 		return;
 	uint32_t aside = guest_aside_begin(thread, TARE_TRACE_LEVELZERO);
-	all_in_flight(&several, content_doubt);
+	all_in_flight(&shared, content_doubt);
 	guest_aside_end(thread, aside);
-	if (several.doubtful || several.pending > 1)
+	if (shared.doubtful || shared.pending > 1)
 		event->doubtful = true;
 }
