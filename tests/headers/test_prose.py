@@ -32,6 +32,7 @@ ALLOWED = {
     "blocks/clock/code.c": (4, "LLVM's text of a module, and a path"),
     "blocks/compile.c": (1, "the driver's version"),
     "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),
+    "guest/blocks/parts.c": (1, "the program's options of linking"),
     "blocks/parts.c": (2, "the program's build options"),
     "blocks/tools/legal.c": (6, "LLVM's text"),
     "blocks/report/json.c": (1, "a path"),

@@ -8,6 +8,7 @@
 
 struct tare_blocks_gains {
 	bool asked;
+	bool counted;          // a kernel that may have findings
 	struct tare_error why; // its runs failed
 	// of each set: the first build whose changed module could not be written, and why
 	struct tare_blocks_unwritten {

@@ -31,6 +31,7 @@ static int ask(struct measuring *measuring, bool wanted[TARE_BLOCKS_CHANGES], bo
 		struct tare_blocks_findings findings;
 		if (!kernel->executions || !kernel->counted)
 			continue;
+		measuring->gains->counted = true;
 		status = tare_blocks_sampled_make(kernel, &sampled);
 		status = status ?: tare_blocks_find(kernel, &sampled, &findings);
 		tare_blocks_sampled_free(&sampled);

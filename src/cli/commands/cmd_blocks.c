@@ -289,17 +289,14 @@ static void say_progress(void *context, const char *text)
 // Why no run was made for gains; one that failed is in the report.
 static void say_nothing_to_gain(const struct session *session)
 {
-	const struct tare_blocks_profile *profile = &session->profile;
-	size_t counted = 0;
+	const struct tare_blocks_gains *gains = &session->gains;
 
-	if (session->gains.why.code || session->gains.trials.set_count)
-		return;
-	for (size_t i = 0; i < profile->kernel_count; i++)
-		counted += profile->kernels[i].executions && profile->kernels[i].counted;
-	say(session, counted ? "--gains: these kernels have no finding, so that there is nothing "
-	                       "to measure"
-	                     : "--gains: no kernel was counted, so that there is no finding to "
-	                       "measure");
+	if (!gains->why.code && !gains->trials.set_count)
+		say(session, gains->counted
+		                 ? "--gains: these kernels have no finding, so that there is "
+		                   "nothing to measure"
+		                 : "--gains: no kernel was counted, so that there is no finding to "
+		                   "measure");
 }
 
 // The sets of --options, where there are any, and the gains of --gains. 0 or a negative errno with
