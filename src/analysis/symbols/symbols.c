@@ -6,6 +6,7 @@
 #include "analysis/core/id_map.h"
 #include "analysis/symbols/file.h"
 #include "analysis/symbols/kind.h"
+#include "base/path.h"
 #include "base/room.h"
 
 #include <errno.h>
@@ -406,13 +407,6 @@ size_t tare_symbols_callers(struct tare_symbols *s, uint32_t index,
 	return first < count ? count - first : count;
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *tare_symbols_text(struct tare_symbols *s, uint32_t index)
 {
 	const struct tare_frame *site = tare_symbols_site(s, index);
@@ -427,7 +421,7 @@ const char *tare_symbols_text(struct tare_symbols *s, uint32_t index)
 		return found->text;
 	length = symbols_short_name(site->module, &name);
 	if (site->file && site->line > 0)
-		snprintf(text, sizeof text, "%.400s:%d", base_of(site->file), site->line);
+		snprintf(text, sizeof text, "%.400s:%d", tare_path_name(site->file), site->line);
 	else if (site->function && !length)
 		snprintf(text, sizeof text, "%.300s", site->function);
 	else if (site->function)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/clock/times.h"
 
+#include "base/path.h"
 #include "blocks/clock/code.h"
 
 #include <errno.h>
@@ -76,7 +77,7 @@ static const struct tare_blocks_mapping *mapping_of(const struct tare_blocks_tic
 // PoCL compiles a program's source from a file of its own, ".../tempfile_a1B2c3.cl".
 static const char *file_of(const char *file)
 {
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+	const char *name = tare_path_name(file);
 	size_t length = strlen(name);
 	bool own = strncmp(name, "tempfile_", strlen("tempfile_")) == 0 && length > 3 &&
 	           strcmp(name + length - 3, ".cl") == 0;

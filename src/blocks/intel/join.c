@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/intel/join.h"
 
+#include "base/path.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,20 +169,13 @@ static void look_at(const struct tare_blocks_kernel *kernel, enum measure measur
 	place->ambiguous |= !any;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 // ocloc is given an OpenCL program's source in a file of its own.
 static bool is_file(const struct tare_blocks_build *build, uint32_t file, const char *listed)
 {
 	const char *name = tare_blocks_file_name(&build->module, file);
 
-	if (strcmp(last_name(name), build->source) == 0)
-		return strcmp(last_name(listed), TARE_BLOCKS_MODEL_SOURCE) == 0;
+	if (strcmp(tare_path_name(name), build->source) == 0)
+		return strcmp(tare_path_name(listed), TARE_BLOCKS_MODEL_SOURCE) == 0;
 	return strcmp(name, listed) == 0;
 }
 

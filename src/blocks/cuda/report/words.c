@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is missing, and why; names; places.
 #include "analysis/hotspots/refused.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 
@@ -232,9 +233,8 @@ const char *tare_sampled_file(const struct tare_sampled_kernel *kernel, uint32_t
 {
 	const char *name =
 	    file < kernel->cubin->lines.file_count ? kernel->cubin->lines.files[file] : "?";
-	const char *slash = strrchr(name, '/');
 
-	return slash ? slash + 1 : name;
+	return tare_path_name(name);
 }
 
 // ---- figures and places
