@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/report/timed.h"
 
+#include "base/path.h"
 #include "blocks/report/source.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 // Whether the module's file is the one in which samples were met. Headers lie at other paths for
 // the driver's compiler than for ours; those that are programs have our names.
 static bool is_file(const struct tare_blocks_build *build, uint32_t file, const char *met)
 {
-	const char *name = base_of(tare_blocks_file_name(&build->module, file));
+	const char *name = tare_path_name(tare_blocks_file_name(&build->module, file));
 	const char *label = tare_blocks_label(build, file);
 
 	if (!met[0])
 		return strcmp(name, build->source) == 0;
-	return strcmp(name, base_of(met)) == 0 ||
-	       (label[0] && strcmp(base_of(label), base_of(met)) == 0);
+	return strcmp(name, tare_path_name(met)) == 0 ||
+	       (label[0] && strcmp(tare_path_name(label), tare_path_name(met)) == 0);
 }
 
 // What is joined, and what of it every step needs.
