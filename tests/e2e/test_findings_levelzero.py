@@ -23,7 +23,7 @@ NOT_HERE = {"start-up-calls": "ze-cpu makes all but modules at once",
             "low-occupancy": "it is CUDA's", "managed-memory-moves": "it is CUDA's"}
 OVERLAP = {"overlap-missed": "sequential", "single-queue": "default-queue", "blocking-call": "blocking"}
 # The host is the real one: on a busy machine it is stopped at any moment, and that is then what is found.
-TRIES = 6
+TRIES = 12
 HZ = 12.5e6
 
 pytestmark = [
