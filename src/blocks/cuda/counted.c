@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many instructions warps of a kernel execute, as the hardware counts them in some launches of
-// a run of its own: what is asked for, and what came out.
+// What the hardware counts of kernels' instructions and warps in some launches of a run of its own:
+// what is asked for, and what came out.
 #include "analysis/hotspots/collect.h"
 #include "analysis/hotspots/refused.h"
 #include "analysis/recording/recording.h"
 #include "blocks/cuda/samples.h"
+#include "tare/trace_accounts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A launch takes some 26 ms for each group of counters (docs/hotspots.md).
-enum { KERNELS = 16, A_GROUP = 2 };
+// A launch is run some 15 times (docs/blocks-accounts.md).
+enum { KERNELS = 16, LAUNCHES = 2 };
 
 int tare_sampled_plan(const struct tare_pc_samples *samples, char **plan)
 {
@@ -25,7 +26,7 @@ int tare_sampled_plan(const struct tare_pc_samples *samples, char **plan)
 	FILE *file = open_memstream(plan, &size);
 	if (!file)
 		return -ENOMEM;
-	fprintf(file, "%d,replay", A_GROUP);
+	fprintf(file, "%d,accounts", LAUNCHES);
 	for (size_t i = 0; i < samples->kernel_count && chosen < KERNELS; i++) {
 		const struct tare_sampled_kernel *kernel = &samples->kernels[i];
 		if (kernel->why != TARE_SAMPLED_UNCOUNTED ||
@@ -68,25 +69,55 @@ kernel_of(struct tare_pc_samples *samples, const struct tare_recording *recordin
 	return NULL;
 }
 
+static void take_state(struct tare_sampled_kernel *kernel, uint16_t counter, double value)
+{
+	static const uint16_t states[TARE_STALLS] = {
+#define STALL(name, text, what) [TARE_STALL_##name] = TARE_TRACE_COUNTER_STATE_##name,
+#include "blocks/cuda/stalls.def"
+#undef STALL
+	};
+
+	for (int i = 0; i < TARE_STALLS; i++)
+		if (states[i] == counter) {
+			kernel->states.by[i] += (uint64_t)value;
+			kernel->states.all += (uint64_t)value;
+		}
+}
+
+// How many instructions a warp of it executes, whichever launch it is of.
+static void take_instructions(struct tare_sampled_kernel *kernel, double value, uint64_t warps)
+{
+	double each = value / (double)warps;
+
+	kernel->counted_warps += warps;
+	kernel->accounts.warps = (double)kernel->counted_warps;
+	kernel->each += (each - kernel->each) * (double)warps / (double)kernel->counted_warps;
+	kernel->each_least = kernel->counted ? fmin(kernel->each_least, each) : each;
+	kernel->each_most = fmax(kernel->each_most, each);
+	kernel->counted++;
+}
+
 static void take(struct tare_pc_samples *samples, const struct tare_recording *recording,
                  const struct tare_recorded_count *count)
 {
-	if (count->counter != TARE_TRACE_COUNTER_INSTRUCTIONS || count->graph ||
-	    count->kernel == TARE_NO_INDEX || count->command == TARE_NO_INDEX)
+	enum tare_account account = tare_account_of((uint16_t)count->counter);
+
+	if (count->graph || count->kernel == TARE_NO_INDEX || count->command == TARE_NO_INDEX)
 		return;
 	const struct tare_recorded_shape *shape =
 	    tare_shape_of(recording, TARE_COMMAND(recording, count->command));
 	struct tare_sampled_kernel *kernel = kernel_of(samples, recording, count->kernel);
 	uint64_t warps = shape ? warps_of(shape) : 0;
-	if (!kernel || !warps || !(count->value > 0))
+	bool is_count = count->value >= 0 && count->value < 0x1p53;
+	if (!kernel || !warps || !is_count)
 		return;
-	double each = count->value / (double)warps;
-	kernel->counted_warps += warps;
-	// Of a warp, whichever launch it is of.
-	kernel->each += (each - kernel->each) * (double)warps / (double)kernel->counted_warps;
-	kernel->each_least = kernel->counted ? fmin(kernel->each_least, each) : each;
-	kernel->each_most = fmax(kernel->each_most, each);
-	kernel->counted++;
+	take_state(kernel, (uint16_t)count->counter, count->value);
+	if (account == TARE_ACCOUNTS || (account == TARE_ACCOUNT_ALL && count->value == 0))
+		return;
+	kernel->accounts.sums[account] += count->value;
+	kernel->accounts.known |= 1u << account;
+	if (account == TARE_ACCOUNT_ALL)
+		take_instructions(kernel, count->value, warps);
 }
 
 // The first error, where no context could be counted in.

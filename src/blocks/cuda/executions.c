@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often blocks of a kernel were executed: from how many instructions its warps executed, which
-// the hardware counts, and which of them were met while they issued.
+// How often blocks of a kernel were executed: by what the hardware counted (accounts.c), and where
+// that leaves room by which instructions were met while they issued.
 //
 // Of J instructions a block of n was met R of T times beside its first instruction, which is booked
 // elsewhere: it was executed J × R / T / (n - 1) times. But the sampler picks one of the warps that
@@ -8,115 +8,26 @@
 // by up to 2.3 times (H100). Blocks that each warp executes once are therefore left out of J and T:
 // of these the count is known. What else is in unlike company is unknown: the interval takes it
 // that other instructions were met up to 2.5 times too often or too seldom, whichever is worse.
-#include "blocks/cuda/samples.h"
+#include "blocks/cuda/flow.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { LEAST_ISSUES = 100, MOST_BLOCKS = 8192, NOWHERE = UINT32_MAX };
+enum { LEAST_ISSUES = 100 };
 static const double interval = 1.96; // standard deviations of 95 %
 static const double company = 2.5;
 
-// ---- blocks that each warp executes once
-
-// Where a block leads; `ends`: out of the kernel.
-struct way {
-	uint32_t to[2];
-	bool ends;
-};
-struct flow {
-	struct way *ways;
-	uint32_t *stack;
-	bool *seen;
-	uint32_t count;
-};
-
-static uint32_t block_at(const struct tare_sampled_kernel *kernel, int64_t pc)
-{
-	for (uint32_t i = 0; i < kernel->split.count; i++)
-		if ((int64_t)kernel->blocks[i].first * TARE_SASS_BYTES == pc)
-			return i;
-	return NOWHERE;
-}
-
-static struct way way_of(const struct tare_sampled_kernel *kernel, uint32_t block)
-{
-	const struct tare_sampled_block *from = &kernel->blocks[block];
-	uint64_t pc = (uint64_t)(from->first + from->count - 1) * TARE_SASS_BYTES;
-	struct tare_sass last = tare_sass_read(kernel->function->code + pc, kernel->cubin->sm, pc);
-	bool branches = last.leaves && last.has_target;
-	struct way way = { .to = { branches ? block_at(kernel, last.target) : NOWHERE, NOWHERE } };
-
-	way.ends = branches ? way.to[0] == NOWHERE : last.leaves && !last.goes_on;
-	// An exit under a condition ends some warps.
-	way.ends |= last.leaves && !branches && last.conditional;
-	if (last.goes_on && block + 1 < kernel->split.count)
-		way.to[1] = block + 1;
-	return way;
-}
-
-// Marks the blocks that can be reached from `from`, itself included, by none of `without`. Returns
-// whether one of them leads out.
-static bool reach(const struct flow *flow, uint32_t from, uint32_t without)
-{
-	uint32_t depth = 0;
-	bool ends = false;
-
-	memset(flow->seen, 0, flow->count * sizeof *flow->seen);
-	if (from == without || from == NOWHERE)
-		return false;
-	flow->seen[from] = true;
-	flow->stack[depth++] = from;
-	while (depth) {
-		const struct way *way = &flow->ways[flow->stack[--depth]];
-		ends |= way->ends;
-		for (int i = 0; i < 2; i++) {
-			uint32_t to = way->to[i];
-			if (to == NOWHERE || to == without || flow->seen[to])
-				continue;
-			flow->seen[to] = true;
-			flow->stack[depth++] = to;
-		}
-	}
-	return ends;
-}
-
-static bool is_once(const struct flow *flow, uint32_t block)
-{
-	if (reach(flow, 0, block))
-		return false;
-	for (int i = 0; i < 2; i++) {
-		reach(flow, flow->ways[block].to[i], NOWHERE);
-		if (flow->seen[block])
-			return false;
-	}
-	reach(flow, 0, NOWHERE);
-	return flow->seen[block];
-}
-
-// Every way from the kernel's beginning to an end goes through it, and none comes back to it.
 static int find_once(struct tare_sampled_kernel *kernel)
 {
-	uint32_t count = kernel->split.count;
-	struct flow flow = { .count = count };
-
+	struct tare_flow flow = { 0 };
 	// Where a branch may lead anywhere nothing is known.
-	if (kernel->split.indirect || count > MOST_BLOCKS)
-		return 0;
-	flow.ways = calloc(count, sizeof *flow.ways);
-	flow.stack = calloc(count, sizeof *flow.stack);
-	flow.seen = calloc(count, sizeof *flow.seen);
-	bool whole = flow.ways && flow.stack && flow.seen;
-	for (uint32_t i = 0; whole && i < count; i++)
-		flow.ways[i] = way_of(kernel, i);
-	for (uint32_t i = 0; whole && i < count; i++)
-		kernel->blocks[i].once = is_once(&flow, i);
-	free(flow.ways);
-	free(flow.stack);
-	free(flow.seen);
-	return whole ? 0 : -ENOMEM;
+	int status = kernel->split.indirect ? 0 : tare_flow_make(kernel, &flow);
+
+	for (uint32_t i = 0; status == 0 && i < flow.count; i++)
+		kernel->blocks[i].once = tare_flow_is_once(&flow, i);
+	tare_flow_free(&flow);
+	return status;
 }
 
 // ---- figures
@@ -165,15 +76,14 @@ static struct rest rest_of(const struct tare_sampled_kernel *kernel)
 		                           : 0 };
 }
 
-static struct tare_sampled executions_of(const struct tare_sampled_kernel *kernel,
-                                         const struct tare_sampled_block *block,
-                                         const struct rest *rest)
+// By samples alone.
+static struct tare_sampled sampled_of(const struct tare_sampled_kernel *kernel,
+                                      const struct tare_sampled_block *block,
+                                      const struct rest *rest)
 {
-	double warps = (double)kernel->warps, issued = met(kernel, block), count = block->count;
+	double issued = met(kernel, block), count = block->count;
 
-	if (block->once)
-		return (struct tare_sampled){ true, warps, warps, warps };
-	if (issued < LEAST_ISSUES)
+	if (issued < LEAST_ISSUES || rest->instructions <= 0 || rest->issued <= 0)
 		return (struct tare_sampled){ .known = false };
 	double most = rest->instructions / count;
 	double part = fmin(issued / rest->issued, 1);
@@ -188,6 +98,93 @@ static struct tare_sampled executions_of(const struct tare_sampled_kernel *kerne
 		                      .high = fmin(high, most) * rest->most };
 }
 
+// All launches are taken to be as those that were counted, which may differ.
+static struct tare_sampled of_all(const struct tare_sampled_kernel *kernel, double value,
+                                  const struct tare_account_bounds *bounds)
+{
+	double warps = (double)kernel->warps, each = kernel->each;
+
+	return (struct tare_sampled){ .known = true,
+		                      .value = value * warps,
+		                      .low = bounds->low * warps * (kernel->each_least / each),
+		                      .high = bounds->high * warps * (kernel->each_most / each) };
+}
+
+// What is between these ends needs no samples.
+static bool is_narrow(const struct tare_account_bounds *bounds)
+{
+	return bounds->high - bounds->low <= 0.1 * bounds->high;
+}
+
+// What the counts leave of what was sampled, with it and by themselves.
+static void tell(const struct tare_sampled_kernel *kernel, struct tare_sampled_block *block,
+                 const struct tare_account_bounds *counted, const struct tare_account_bounds *both)
+{
+	double warps = (double)kernel->warps, middle = (counted->low + counted->high) / 2;
+	struct tare_sampled *is = &block->executions;
+
+	if (tare_account_is_counted(counted)) {
+		*is = of_all(kernel, middle, &(struct tare_account_bounds){ true, middle, middle });
+		block->from = TARE_EXECUTIONS_COUNTED;
+		return;
+	}
+	const struct tare_account_bounds *ends = both ? both : counted;
+	if (!ends->known || !isfinite(ends->high) || (!is->known && !is_narrow(ends)))
+		return;
+	double value = is->known ? is->value / warps : (ends->low + ends->high) / 2;
+	double width = is->known ? is->high - is->low : INFINITY;
+	*is = of_all(kernel, fmin(fmax(value, ends->low), ends->high), ends);
+	// A sample's own interval is what is left where counts say nothing.
+	if (is->high - is->low < 0.9 * width || !both)
+		block->from = TARE_EXECUTIONS_BOUNDED;
+}
+
+// Between what a block's executions are by its samples, a warp. Of one that was met seldom the most
+// is known, with three standard deviations.
+static struct tare_account_bounds sampled_bounds(const struct tare_sampled_kernel *kernel,
+                                                 const struct tare_sampled_block *block,
+                                                 const struct rest *rest)
+{
+	const struct tare_sampled *is = &block->executions;
+	double warps = (double)kernel->warps, few = met(kernel, block) + 4.5;
+
+	if (is->known)
+		return (struct tare_account_bounds){ true, is->low / warps, is->high / warps };
+	if (block->count < 2 || rest->issued <= 0)
+		return (struct tare_account_bounds){ .known = false };
+	return (struct tare_account_bounds){ true, 0,
+		                             company * (few + 3 * sqrt(few)) / (block->count - 1) *
+		                                 rest->instructions / rest->issued / warps };
+}
+
+static int tell_all(struct tare_sampled_kernel *kernel, const struct rest *rest)
+{
+	struct tare_account_bounds *sampled = calloc(kernel->split.count, sizeof *sampled);
+	struct tare_accounts_result settled = { 0 };
+	int status = sampled ? 0 : -ENOMEM;
+	double warps = (double)kernel->warps;
+
+	for (uint32_t i = 0; status == 0 && i < kernel->split.count; i++) {
+		struct tare_sampled_block *block = &kernel->blocks[i];
+		block->from = block->once ? TARE_EXECUTIONS_COUNTED : TARE_EXECUTIONS_SAMPLED;
+		block->executions = block->once ? (struct tare_sampled){ true, warps, warps, warps }
+		                                : sampled_of(kernel, block, rest);
+		sampled[i] = sampled_bounds(kernel, block, rest);
+	}
+	if (status == 0)
+		status = tare_accounts_settle(kernel, &kernel->accounts, sampled, &settled);
+	kernel->accounts_end = settled.end;
+	kernel->slack = settled.slack;
+	for (uint32_t i = 0;
+	     status == 0 && settled.end == TARE_ACCOUNTS_SETTLED && i < kernel->split.count; i++)
+		if (!kernel->blocks[i].once)
+			tell(kernel, &kernel->blocks[i], &settled.blocks[i],
+			     settled.narrow ? &settled.narrow[i] : NULL);
+	tare_accounts_free(&settled);
+	free(sampled);
+	return status;
+}
+
 int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel)
 {
 	if (kernel->why != TARE_SAMPLED_UNCOUNTED || kernel->each <= 0 || !kernel->split.count)
@@ -196,17 +193,12 @@ int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel)
 	const struct rest rest = rest_of(kernel);
 	bool any = false;
 
-	if (status < 0)
-		return status;
 	kernel->why = TARE_SAMPLED_FEW;
-	if (rest.instructions <= 0 || rest.issued <= 0)
-		return 0;
-	for (uint32_t i = 0; i < kernel->split.count; i++) {
-		struct tare_sampled_block *block = &kernel->blocks[i];
-		block->executions = executions_of(kernel, block, &rest);
-		any |= block->executions.known && !block->once;
-	}
+	if (status == 0)
+		status = tell_all(kernel, &rest);
+	for (uint32_t i = 0; status == 0 && i < kernel->split.count; i++)
+		any |= kernel->blocks[i].executions.known && !kernel->blocks[i].once;
 	if (any)
 		kernel->why = TARE_SAMPLED_KNOWN;
-	return 0;
+	return status;
 }

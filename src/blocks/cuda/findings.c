@@ -83,14 +83,18 @@ static void find_places(const struct tare_sampled_kernel *kernel,
 void tare_stalls_find(const struct tare_sampled_kernel *kernel,
                       struct tare_stall_findings *findings)
 {
+	bool counted = kernel->states.all > 0;
+	const struct tare_stall_counts *of = counted ? &kernel->states : &kernel->stalls;
+
 	*findings = (struct tare_stall_findings){ 0 };
 	if (kernel->stalls.all < TARE_STALL_LEAST_SAMPLES)
 		return;
 	for (int i = 0; i < TARE_STALL_ADVICE; i++) {
-		struct tare_stall_finding made = { .advice = (enum tare_stall_advice)i,
-			                           .share = (double)waits(&tare_stall_rules[i],
-			                                                  &kernel->stalls) /
-			                                    (double)kernel->stalls.all };
+		struct tare_stall_finding made = {
+			.advice = (enum tare_stall_advice)i,
+			.counted = counted,
+			.share = (double)waits(&tare_stall_rules[i], of) / (double)of->all
+		};
 		uint32_t at = findings->count;
 		if (made.share < tare_stall_rules[i].least)
 			continue;

@@ -27,7 +27,8 @@ extern const struct tare_stall_rule tare_stall_rules[TARE_STALL_ADVICE];
 enum { TARE_STALL_PLACES = 3, TARE_STALL_LEAST_SAMPLES = 1000 };
 struct tare_stall_finding {
 	enum tare_stall_advice advice;
-	double share;                             // of the kernel's samples
+	double share; // of its warps' cycles where the hardware counted them, else of its samples
+	bool counted;
 	uint32_t instructions[TARE_STALL_PLACES]; // where most of it waits
 	uint32_t place_count;
 };
@@ -35,6 +36,7 @@ struct tare_stall_findings {
 	struct tare_stall_finding at[TARE_STALL_ADVICE];
 	uint32_t count;
 };
-// Of a kernel with at least TARE_STALL_LEAST_SAMPLES; the largest share first.
+// Of a kernel with at least TARE_STALL_LEAST_SAMPLES; the largest share first. States that the
+// hardware counted are believed rather than samples.
 void tare_stalls_find(const struct tare_sampled_kernel *kernel,
                       struct tare_stall_findings *findings);

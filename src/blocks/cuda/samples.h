@@ -3,6 +3,7 @@
 // which reasons its warp waited; hence by block and by line.
 #pragma once
 #include "base/error.h"
+#include "blocks/cuda/accounts.h"
 #include "blocks/cuda/cubin.h"
 #include "blocks/cuda/exact.h"
 #include "blocks/cuda/sass.h"
@@ -33,6 +34,13 @@ struct tare_sampled {
 	double value, low, high; // the interval of 95 %
 };
 
+// Where executions of a block come from.
+enum tare_executions_from {
+	TARE_EXECUTIONS_SAMPLED, // its samples that issued
+	TARE_EXECUTIONS_BOUNDED, // what the hardware counted leaves it little room
+	TARE_EXECUTIONS_COUNTED, // what the hardware counted leaves it one number
+};
+
 struct tare_sampled_block {
 	uint32_t first, count; // instructions
 	struct tare_stall_counts stalls;
@@ -40,7 +48,8 @@ struct tare_sampled_block {
 	// cycle in which its warp is met as `selected`.
 	struct tare_sampled cycles;
 	struct tare_sampled executions; // by warps, of all launches
-	bool once;                      // each warp executes it once
+	enum tare_executions_from from;
+	bool once; // each warp executes it once
 };
 
 struct tare_sampled_line {
@@ -74,6 +83,11 @@ struct tare_sampled_kernel {
 	// run: their mean, the least and the most of a launch; 0: not counted
 	double each, each_least, each_most;
 	uint64_t counted, counted_warps; // those launches, and their warps
+	struct tare_accounts accounts;   // and all else that was counted of them
+	enum tare_accounts_end accounts_end;
+	double slack; // relative, by which counts of several passes were off
+	// Cycles of their warps by state, as the hardware counted them; all: 0: it did not
+	struct tare_stall_counts states;
 	enum tare_sampled_why why;
 	// by instruction: `count` of them, or without a module those that were met, by pc
 	struct tare_stall_counts *instructions;
@@ -126,9 +140,11 @@ int tare_pc_samples_read(const char *folder, struct tare_pc_samples *samples,
                          struct tare_error *error);
 void tare_pc_samples_free(struct tare_pc_samples *samples);
 
+// Samples of what the hardware counts as that state (stalls.c).
+uint64_t tare_stall_sampled(const struct tare_sampled_kernel *kernel, enum tare_stall stall);
 // Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.
 int tare_sampled_kernel_work_out(struct tare_sampled_kernel *kernel);
-// Executions of its blocks, from how many instructions a warp of it executes (executions.c). 0, or
+// Executions of its blocks, from what the hardware counted and from samples (executions.c). 0, or
 // -ENOMEM.
 int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel);
 // Which counters of which kernels are wanted for that (guest/environment.h): of those with most

@@ -13,10 +13,6 @@ enum {
 	FIRST_WIDE = 90, // from here on eight bits of a target lie elsewhere
 	FIRST_IADD = 100,
 	HFMA2_OR_IADD = 0x035,
-	BSYNC = 0x141,
-	CALL_ABSOLUTE = 0x143,
-	CALL = 0x144,
-	BSSY = 0x145,
 	BRA = 0x147,
 	WARPSYNC = 0x148,
 	BRX = 0x149,
@@ -24,7 +20,6 @@ enum {
 	JMX = 0x14c,
 	EXIT,
 	RTT = 0x14f,
-	RET,
 	BRXU = 0x158,
 	JMXU,
 	KILL = 0x15b,
@@ -88,7 +83,8 @@ struct tare_sass tare_sass_read(const uint8_t *code, uint32_t sm, uint64_t pc)
 	memcpy(&low, code, sizeof low);
 	memcpy(&high, code + sizeof low, sizeof high);
 	unsigned opcode = low & (OPCODES - 1);
-	struct tare_sass read = { .name = table[opcode].name,
+	struct tare_sass read = { .opcode = opcode,
+		                  .name = table[opcode].name,
 		                  .class = table[opcode].class,
 		                  .conditional = (low >> 12 & 15) != ALWAYS };
 	if (opcode == HFMA2_OR_IADD) {
@@ -99,19 +95,22 @@ struct tare_sass tare_sass_read(const uint8_t *code, uint32_t sm, uint64_t pc)
 	bool relative = (low >> 9 & 7) == 4 || (opcode == BRA && (low >> 9 & 7) == 2) ||
 	                (opcode == WARPSYNC && (low >> 9 & 7) == 1);
 	read.leaves = opcode == BRA || opcode == BRX || opcode == JMP || opcode == JMX ||
-	              opcode == EXIT || opcode == RTT || opcode == RET || opcode == BRXU ||
-	              opcode == JMXU || opcode == KILL || opcode == BSYNC || opcode == CALL ||
-	              opcode == CALL_ABSOLUTE;
-	read.has_target = relative && (opcode == BRA || opcode == BSSY || opcode == CALL ||
-	                               (opcode == WARPSYNC && (low >> 9 & 7) == 1));
+	              opcode == EXIT || opcode == RTT || opcode == TARE_SASS_RET ||
+	              opcode == BRXU || opcode == JMXU || opcode == KILL ||
+	              opcode == TARE_SASS_BSYNC || opcode == TARE_SASS_CALL ||
+	              opcode == TARE_SASS_CALL_ABSOLUTE;
+	read.has_target =
+	    relative && (opcode == BRA || opcode == TARE_SASS_BSSY || opcode == TARE_SASS_CALL ||
+	                 (opcode == WARPSYNC && (low >> 9 & 7) == 1));
 	read.indirect = opcode == BRX || opcode == JMX || opcode == BRXU || opcode == JMXU ||
 	                opcode == JMP || (opcode == BRA && !relative);
 	// BRA has a second predicate, and a form with one for the whole warp.
 	bool chooses = opcode == BRA && ((low >> 9 & 7) == 2 || (high >> 23 & 7) != ALWAYS);
-	read.goes_on = !read.leaves || read.conditional || chooses || opcode == BSYNC ||
-	               opcode == CALL || opcode == CALL_ABSOLUTE;
+	read.goes_on = !read.leaves || read.conditional || chooses || opcode == TARE_SASS_BSYNC ||
+	               opcode == TARE_SASS_CALL || opcode == TARE_SASS_CALL_ABSOLUTE;
 	if (read.has_target)
-		read.target = opcode == BSSY ? meeting_of(low, pc) : target_of(low, high, sm, pc);
+		read.target =
+		    opcode == TARE_SASS_BSSY ? meeting_of(low, pc) : target_of(low, high, sm, pc);
 	return read;
 }
 

@@ -47,7 +47,18 @@ enum tare_sass_known {
 };
 enum tare_sass_known tare_sass_known(uint32_t sm);
 
+// Opcodes that say where warps go, by their low nine bits.
+enum {
+	TARE_SASS_BSYNC = 0x141,
+	TARE_SASS_BREAK,
+	TARE_SASS_CALL_ABSOLUTE,
+	TARE_SASS_CALL,
+	TARE_SASS_BSSY,
+	TARE_SASS_WARPSYNC = 0x148,
+	TARE_SASS_RET = 0x150,
+};
 struct tare_sass {
+	uint32_t opcode;  // its low nine bits
 	const char *name; // NULL: unknown
 	enum tare_sass_class class;
 	bool conditional; // it may have no effect

@@ -43,3 +43,11 @@ uint32_t tare_stalls_order(const struct tare_stall_counts *counts,
 	}
 	return count;
 }
+
+// Of a warp group there are two reasons, and one counter.
+uint64_t tare_stall_sampled(const struct tare_sampled_kernel *kernel, enum tare_stall stall)
+{
+	const uint64_t *by = kernel->stalls.by;
+
+	return by[stall] + (stall == TARE_STALL_GMMA ? by[TARE_STALL_WARPGROUP_ARRIVE] : 0);
+}

@@ -50,11 +50,13 @@ bool counters_plan_has(const struct counters_plan *plan, const struct counters_k
 
 bool counters_plan_read(const char *text, struct counters_plan *plan)
 {
-	static const char replay[] = ",replay", open[] = ",open=";
+	static const char replay[] = ",replay", accounts[] = ",accounts", open[] = ",open=";
 	memset(plan, 0, sizeof *plan);
 	plan->a_group = (uint32_t)number_at(&text);
 	plan->replay = strncmp(text, replay, sizeof replay - 1) == 0;
 	text += plan->replay ? sizeof replay - 1 : 0;
+	plan->accounts = strncmp(text, accounts, sizeof accounts - 1) == 0;
+	text += plan->accounts ? sizeof accounts - 1 : 0;
 	if (strncmp(text, open, sizeof open - 1) == 0) {
 		uint64_t most;
 		text += sizeof open - 1;

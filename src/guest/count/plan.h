@@ -31,6 +31,7 @@ struct counters_place {
 struct counters_plan {
 	uint32_t a_group; // launches of each kernel and group of counters
 	bool replay;      // a kernel with fewer launches than groups may be run several times
+	bool accounts;    // of each launch all at once, for which it is run several times (CUDA)
 	// How many kernels are counted in full of those that come, where no recording has chosen
 	// any: those with most time, by their launches until then; 0: those that are named.
 	uint32_t open;
@@ -40,8 +41,8 @@ struct counters_plan {
 	uint32_t place_count;
 };
 #define COUNTERS_OPEN UINT64_MAX
-// Takes "A_GROUP[,replay]\nLAUNCHES[@FROM-TO+FROM-TO...] SYMBOL\n...", or "A_GROUP,open=N"; false:
-// it is not of that form.
+// Takes "A_GROUP[,replay|,accounts]\nLAUNCHES[@FROM-TO+FROM-TO...] SYMBOL\n...", or
+// "A_GROUP,open=N"; false: it is not of that form.
 bool counters_plan_read(const char *text, struct counters_plan *plan);
 // Whether a kernel's launch, its *index-th, is one of those that are to be counted; *index becomes
 // its place among these.

@@ -20,13 +20,16 @@ static double tint(double percent)
 	return percent < 90 ? 0.05 + percent / 120 : 0.8;
 }
 
-static void write_stalls(const struct tare_stall_counts *counts, FILE *file)
+static void write_stalls(const struct tare_sampled_kernel *kernel, FILE *file)
 {
+	bool counted = kernel->states.all > 0;
+	const struct tare_stall_counts *counts = counted ? &kernel->states : &kernel->stalls;
 	const void *rows[TARE_STALLS];
 	size_t count = tare_stalls_rows(counts, rows);
 
 	tare_table_html(
-	    &tare_stalls_table, counts,
+	    counted ? &tare_states_table : &tare_stalls_table,
+	    counted ? (const void *)kernel : counts,
 	    &(struct tare_table_part){ .on = TARE_ON_PAGE, .rows = rows, .most = count }, file);
 }
 
@@ -35,8 +38,8 @@ static void write_findings(const struct tare_sampled_row *row, FILE *file)
 	for (uint32_t i = 0; i < row->found.count; i++) {
 		const struct tare_stall_finding *finding = &row->found.at[i];
 		const struct tare_stall_rule *rule = &tare_stall_rules[finding->advice];
-		fprintf(file, "<p><b>%s</b>, %.0f %% of samples: %s", rule->id,
-		        100 * finding->share, rule->what);
+		fprintf(file, "<p><b>%s</b>, %.0f %% of %s: %s", rule->id, 100 * finding->share,
+		        finding->counted ? "its warps' cycles" : "samples", rule->what);
 		for (uint32_t j = 0; j < finding->place_count; j++) {
 			char place[WORDS];
 			fprintf(file, "%s%" PRIx64 " (", j ? ", " : ", most at ",
@@ -185,7 +188,7 @@ static int write_kernel(const struct tare_pc_samples *samples, const struct tare
 	}
 	fputs(".</p>\n", file);
 	int status = write_exact(row, file);
-	write_stalls(&kernel->stalls, file);
+	write_stalls(kernel, file);
 	write_findings(row, file);
 	status = status ?: write_part(row, TARE_SAMPLED_BLOCKS, file);
 	if (kernel->blocks && kernel->why != TARE_SAMPLED_KNOWN && kernel->function)

@@ -27,6 +27,20 @@ TARE_TABLE(, tare_stalls_table, "stalls", "Samples by reason", "a reason to wait
 #undef SOURCE
 #undef SOURCE_NAME
 
+#define STATE ((enum tare_stall)(row - kernel->states.by))
+#define SOURCE struct tare_sampled_kernel
+#define SOURCE_NAME kernel
+#define ROW uint64_t
+#define TABLE states
+#define COLUMNS "blocks/cuda/report/tables/states.def"
+#include "table/declare.h"
+TARE_TABLE(, tare_states_table, "states", "States of warps, counted", "a state of warps", NULL,
+           struct tare_sampled_kernel, kernel, TARE_STALLS, &kernel->states.by[index],
+           states_columns);
+#undef SOURCE
+#undef SOURCE_NAME
+#undef STATE
+
 #define SOURCE uint64_t
 #define SOURCE_NAME counts
 #define ROW uint64_t

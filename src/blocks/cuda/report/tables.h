@@ -27,6 +27,8 @@ struct tare_pc_samples_rows {
 // Samples by reason, of struct tare_stall_counts; and its rows that were met, the most frequent
 // first: how many.
 extern const struct tare_table tare_stalls_table;
+// The same of states, of struct tare_sampled_kernel whose states were counted.
+extern const struct tare_table tare_states_table;
 size_t tare_stalls_rows(const struct tare_stall_counts *counts, const void *rows[TARE_STALLS]);
 
 // All of it, of struct tare_pc_samples_rows; instructions, of struct tare_sampled_row; what was

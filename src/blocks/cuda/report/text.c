@@ -63,8 +63,11 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 		fprintf(file, "  %s\n", rows->notes.at[i]);
 }
 
-static void write_stalls(struct tare_text *text, const struct tare_stall_counts *counts)
+// Of states that were counted, with samples beside them; else of samples.
+static void write_stalls(struct tare_text *text, const struct tare_sampled_kernel *kernel)
 {
+	bool counted = kernel->states.all > 0;
+	const struct tare_stall_counts *counts = counted ? &kernel->states : &kernel->stalls;
 	const void *rows[TARE_STALLS];
 	size_t shown = tare_stalls_rows(counts, rows);
 	double most = shown ? share(*(const uint64_t *)rows[0], counts->all) : 0;
@@ -73,7 +76,8 @@ static void write_stalls(struct tare_text *text, const struct tare_stall_counts 
 	       (shown > ROWS || share(*(const uint64_t *)rows[shown - 1], counts->all) < 0.5))
 		shown--;
 	fputc('\n', text->file);
-	tare_table_text(text, &tare_stalls_table, counts,
+	tare_table_text(text, counted ? &tare_states_table : &tare_stalls_table,
+	                counted ? (const void *)kernel : counts,
 	                &(struct tare_table_part){ .on = TARE_ON_TEXT,
 	                                           .rows = rows,
 	                                           .most = shown,
@@ -121,8 +125,8 @@ static void write_findings(const struct tare_sampled_row *row, FILE *file)
 		const struct tare_stall_finding *finding = &row->found.at[i];
 		const struct tare_stall_rule *rule = &tare_stall_rules[finding->advice];
 		char line[WORDS];
-		fprintf(file, "  %s: %.0f %% of samples: %s", rule->id, 100 * finding->share,
-		        rule->what);
+		fprintf(file, "  %s: %.0f %% of %s: %s", rule->id, 100 * finding->share,
+		        finding->counted ? "its warps' cycles" : "samples", rule->what);
 		for (uint32_t j = 0; j < finding->place_count; j++)
 			fprintf(file, "%s%" PRIx64 " (%s)", j ? ", " : ", most at ",
 			        tare_sampled_pc(row->kernel, finding->instructions[j]),
@@ -155,7 +159,7 @@ static int write_kernel(struct tare_text *text, const struct tare_pc_samples *sa
 	int status = tare_exact_text(text, row);
 	if (status < 0 || !kernel->stalls.all)
 		return status;
-	write_stalls(text, &kernel->stalls);
+	write_stalls(text, kernel);
 	write_issued(kernel, file);
 	write_findings(row, file);
 	if (kernel->blocks)

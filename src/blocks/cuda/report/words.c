@@ -204,7 +204,11 @@ bool tare_sampled_note(const struct tare_sampled_kernel *kernel, uint32_t number
 			snprintf(text, size, rows[i].format, rows[i].number);
 			return true;
 		}
-	return tare_exact_kernel_note(kernel, number - have, text, size);
+	uint32_t left = number - have, said = 0;
+	while (tare_accounts_note(kernel, said, text, size))
+		if (said++ == left)
+			return true;
+	return tare_exact_kernel_note(kernel, left - said, text, size);
 }
 
 void tare_sampled_instruction(const struct tare_sampled_kernel *kernel, uint32_t instruction,

@@ -11,6 +11,13 @@
 const char *tare_sampled_name(const struct tare_sampled_kernel *kernel);
 // Why its executions are not known: a clause.
 const char *tare_sampled_why(enum tare_sampled_why why);
+// Where executions of a block come from, and how its kernel's accounts came out: a word; NULL:
+// there are none (accounts_words.c).
+const char *tare_executions_from(enum tare_executions_from from);
+const char *tare_accounts_word(enum tare_accounts_end end);
+// What is to be said of both, and of states that were counted and sampled, a sentence each.
+bool tare_accounts_note(const struct tare_sampled_kernel *kernel, uint32_t number, char *text,
+                        size_t size);
 enum { TARE_SAMPLED_COST = 300 };
 // What sampling cost the program, from the time of a run without (0: there was none) and one with
 // it: a sentence without a full stop; NULL: that is not known.

@@ -48,8 +48,15 @@ struct counters_metric {
 	uint8_t factor;       // of the metric's value; a counter is the sum of its metrics
 	const char *names[3]; // the first that the chip has; the rest are NULL
 };
-extern const struct counters_metric counters_metrics[];
-extern const uint32_t counters_metric_count;
+// Those that were chosen, once a process.
+extern const struct counters_metric *counters_metrics;
+extern uint32_t counters_metric_count;
+enum counters_set {
+	COUNTERS_BY_GROUPS, // of single passes, what `tare hotspots` tells
+	COUNTERS_ACCOUNTS,  // all at once, for `tare blocks --executions`
+};
+extern enum counters_set counters_set;
+void counters_metrics_choose(enum counters_set set);
 // The last group's are counted by code that CUPTI puts into kernels: in graphs it is not there, and
 // they are 0 (CUPTI 13.0).
 enum { COUNTERS_MOST_METRICS = 48, COUNTERS_FIXED_GROUPS = 5, COUNTERS_GROUP_OF_CODE = 4 };
@@ -81,8 +88,9 @@ extern struct profiler_functions counters_cupti;
 #define COUNTERS_CALL(name, structure, last, ...)                                                  \
 	counters_cupti.name(                                                                       \
 	    &(struct structure){ .bytes = ABI_PROFILER_BYTES(structure, last), __VA_ARGS__ })
-// Fills in everything but `chip` and `availability`, which are given. Returns CUPTI's error, and
-// then *where is the function that failed.
+// Fills in everything but `chip` and `availability`, which are given. Accounts are one group, for
+// which a launch is run several times. Returns CUPTI's error, and then *where is the function that
+// failed.
 cupti_result counters_arrange(struct counters_arrangement *arrangement, const char **where);
 
 // ---- session.c: a context's profiler

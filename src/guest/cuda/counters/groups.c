@@ -189,8 +189,24 @@ static bool arrange_at_once(struct counters_arrangement *to)
 	return false;
 }
 
+static cupti_result arrange_accounts(struct counters_arrangement *to, const char **where)
+{
+	const char *names[COUNTERS_MOST_METRICS] = { 0 };
+
+	find_names(to, 0, names);
+	for (uint32_t i = 0; i < counters_metric_count; i++)
+		if (names[i])
+			add(&to->groups[0], names[i], i);
+	if (!to->groups[0].count)
+		return ABI_CUPTI_SUCCESS;
+	to->count = 1;
+	return configure(to, &to->groups[0], false, where);
+}
+
 cupti_result counters_arrange(struct counters_arrangement *to, const char **where)
 {
+	if (counters_set == COUNTERS_ACCOUNTS)
+		return arrange_accounts(to, where);
 	if (arrange_at_once(to))
 		return ABI_CUPTI_SUCCESS;
 	struct counters_group all = { 0 };

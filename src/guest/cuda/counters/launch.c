@@ -53,6 +53,7 @@ bool counters_begin(cupti_subscriber subscriber)
 	if (!text || !text[0] || !counters_plan_read(text, &plan))
 		return false;
 	began_ns = now_ns();
+	counters_metrics_choose(plan.accounts ? COUNTERS_ACCOUNTS : COUNTERS_BY_GROUPS);
 	counters_functions_find();
 	cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_RESOURCE,
 	                               ABI_CUPTI_RESOURCE_CONTEXT_ENDS);

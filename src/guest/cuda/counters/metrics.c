@@ -2,6 +2,7 @@
 // Which of NVIDIA's metrics are which counter. Names differ among chips; docs/hotspots.md says what
 // each figure is.
 #include "guest/cuda/counters/counters.h"
+#include "tare/trace_accounts.h"
 
 enum { SECTOR_BYTES = 32 };
 
@@ -12,14 +13,14 @@ enum { SECTOR_BYTES = 32 };
 #define APERTURE(where) "lts__t_sectors_aperture_" where ".sum"
 #define ROW(counter, group, factor, ...)                                                           \
 	{                                                                                          \
-		TARE_TRACE_COUNTER_##counter, group, factor,                                       \
+		(enum tare_trace_counter)TARE_TRACE_COUNTER_##counter, group, factor,                                       \
 		{                                                                                  \
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
 
 // Groups are arranged so that each takes one pass on chips from GA100 to GB202.
-const struct counters_metric counters_metrics[] = {
+static const struct counters_metric by_groups[] = {
 	ROW(DURATION_NS, 0, 1, "gpu__time_duration.sum"),
 	ROW(CORES_ACTIVE_SHARE, 0, 1, "sm__cycles_active" ELAPSED),
 	ROW(ISSUE_SHARE, 0, 1, "smsp__issue_active" ACTIVE),
@@ -66,5 +67,70 @@ const struct counters_metric counters_metrics[] = {
 	ROW(FLOP_FP16, 4, 1, OPERATION("hmul")),
 	ROW(FLOP_FP16, 4, 2, OPERATION("hfma")),
 };
-const uint32_t counters_metric_count = sizeof counters_metrics / sizeof *counters_metrics;
-_Static_assert(sizeof counters_metrics / sizeof *counters_metrics <= COUNTERS_MOST_METRICS, "");
+
+#define PIPE(name) "smsp__inst_executed_pipe_" name ".sum"
+#define SORT(name) "smsp__inst_executed_op_" name ".sum"
+#define STATE(name) "smsp__warps_issue_stalled_" name ".sum"
+// What a kernel's instructions add up to, and its warps' states, for `tare blocks --executions`.
+// One group, of as many passes as the chip needs (GH100: 11).
+static const struct counters_metric accounts[] = {
+	ROW(INSTRUCTIONS, 0, 1, "smsp__inst_executed.sum"),
+	ROW(INST_ALU, 0, 1, PIPE("alu")),
+	ROW(INST_FMA, 0, 1, PIPE("fma")),
+	ROW(INST_FP64, 0, 1, PIPE("fp64")),
+	ROW(INST_SPECIAL, 0, 1, PIPE("xu")),
+	ROW(INST_BRANCH_UNIT, 0, 1, PIPE("cbu")),
+	ROW(INST_UNIFORM, 0, 1, PIPE("uniform")),
+	ROW(INST_MATRIX, 0, 1, PIPE("tensor")),
+	ROW(BRANCHES, 0, 1, SORT("branch")),
+	ROW(BRANCHES_APART, 0, 1, "smsp__sass_branch_targets_threads_divergent.sum"),
+	ROW(LOADS_CONSTANT, 0, 1, SORT("ldc")),
+	ROW(LOADS_GLOBAL, 0, 1, SORT("global_ld")),
+	ROW(STORES_GLOBAL, 0, 1, SORT("global_st")),
+	ROW(LOADS_SHARED, 0, 1, SORT("shared_ld")),
+	ROW(STORES_SHARED, 0, 1, SORT("shared_st")),
+	ROW(LOADS_LOCAL, 0, 1, SORT("local_ld")),
+	ROW(STORES_LOCAL, 0, 1, SORT("local_st")),
+	ROW(LOADS_MATRIX, 0, 1, SORT("ldsm")),
+	ROW(COPIES_SHARED, 0, 1, SORT("ldgsts")),
+	ROW(STATE_SELECTED, 0, 1, STATE("selected")),
+	ROW(STATE_NOT_SELECTED, 0, 1, STATE("not_selected")),
+	ROW(STATE_WAIT, 0, 1, STATE("wait")),
+	ROW(STATE_LONG_SCOREBOARD, 0, 1, STATE("long_scoreboard")),
+	ROW(STATE_SHORT_SCOREBOARD, 0, 1, STATE("short_scoreboard")),
+	ROW(STATE_BARRIER, 0, 1, STATE("barrier")),
+	ROW(STATE_MEMBAR, 0, 1, STATE("membar")),
+	ROW(STATE_LG_THROTTLE, 0, 1, STATE("lg_throttle")),
+	ROW(STATE_MIO_THROTTLE, 0, 1, STATE("mio_throttle")),
+	ROW(STATE_TEX_THROTTLE, 0, 1, STATE("tex_throttle")),
+	ROW(STATE_MATH_PIPE_THROTTLE, 0, 1, STATE("math_pipe_throttle")),
+	ROW(STATE_BRANCH_RESOLVING, 0, 1, STATE("branch_resolving")),
+	ROW(STATE_NO_INSTRUCTIONS, 0, 1, STATE("no_instruction")),
+	ROW(STATE_IMC_MISS, 0, 1, STATE("imc_miss")),
+	ROW(STATE_DISPATCH_STALL, 0, 1, STATE("dispatch_stall")),
+	ROW(STATE_DRAIN, 0, 1, STATE("drain")),
+	ROW(STATE_SLEEPING, 0, 1, STATE("sleeping")),
+	ROW(STATE_GMMA, 0, 1, STATE("gmma")),
+	ROW(STATE_MISC, 0, 1, STATE("misc")),
+};
+
+static const struct {
+	const struct counters_metric *metrics;
+	size_t count;
+} sets[] = {
+	[COUNTERS_BY_GROUPS] = { by_groups, sizeof by_groups / sizeof *by_groups },
+	[COUNTERS_ACCOUNTS] = { accounts, sizeof accounts / sizeof *accounts },
+};
+_Static_assert(sizeof by_groups / sizeof *by_groups <= COUNTERS_MOST_METRICS, "");
+_Static_assert(sizeof accounts / sizeof *accounts <= COUNTERS_MOST_METRICS, "");
+
+const struct counters_metric *counters_metrics;
+uint32_t counters_metric_count;
+enum counters_set counters_set;
+
+void counters_metrics_choose(enum counters_set set)
+{
+	counters_set = set;
+	counters_metrics = sets[set].metrics;
+	counters_metric_count = (uint32_t)sets[set].count;
+}
