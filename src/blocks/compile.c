@@ -415,6 +415,8 @@ static int make(struct work *work, struct tare_error *error)
 	free(data);
 	status = status ?: tare_blocks_plan_make(&build->module, &build->plan, error);
 	build->plan.samples = work->samples;
+	// Where several parts were linked, all of them are for the same devices.
+	build->plan.carries = work->parts.at[0].head.carries != 0;
 	return status ?: make_module(work, error);
 }
 

@@ -114,6 +114,16 @@ static void put_function_types(struct rewriting *rewriting)
 	}
 }
 
+// What additions by words of 32 bits take.
+static void put_halves(struct rewriting *rewriting)
+{
+	rewriting->half_type =
+	    type_with(rewriting, SPIRV_TYPE_POINTER, SPIRV_CROSS_WORKGROUP, rewriting->uint_type);
+	rewriting->half_zero = constant(rewriting, rewriting->uint_type, 0);
+	rewriting->half_one = constant(rewriting, rewriting->uint_type, 1);
+	rewriting->half_bits = constant(rewriting, rewriting->ulong_type, 32);
+}
+
 // All that stands in front of the first function.
 void rewrite_globals(struct rewriting *rewriting)
 {
@@ -133,6 +143,8 @@ void rewrite_globals(struct rewriting *rewriting)
 	rewriting->one = constant(rewriting, rewriting->ulong_type, 1);
 	rewriting->mask = constant(rewriting, rewriting->ulong_type, rewriting->rows - 1);
 	rewriting->stride = constant(rewriting, rewriting->ulong_type, rewriting->row_counters);
+	if (rewriting->plan->carries)
+		put_halves(rewriting);
 	for (int i = 0; i < PLACES; i++)
 		if (rewriting->place_is_new[i])
 			EMIT(rewriting, SPIRV_VARIABLE, rewriting->input_type, rewriting->places[i],
@@ -155,7 +167,9 @@ void rewrite_capabilities(struct rewriting *rewriting)
 	static const uint32_t needed[] = { CAPABILITY_INT64, CAPABILITY_INT64_ATOMICS };
 	const struct spirv_words *words = &rewriting->module->words;
 
-	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+	size_t count = sizeof needed / sizeof *needed - rewriting->plan->carries;
+
+	for (size_t i = 0; i < count; i++) {
 		bool there = false;
 		for (size_t at = SPIRV_HEADER_WORDS;
 		     at < words->count && spirv_op(words, at) == SPIRV_CAPABILITY;

@@ -20,9 +20,6 @@ enum {
 	I_SUB = 130,
 	OR = 197,
 	AND = 199,
-	ATOMIC_I_ADD = 234,
-	BRANCH = 249,
-	BRANCH_CONDITIONAL = 250,
 	RETURN = 253,
 	RETURN_VALUE = 254,
 	MODULE_PROCESSED = 330,
@@ -171,28 +168,11 @@ static void raise_counter(struct rewriting *rewriting)
 
 static void put_addition(struct rewriting *rewriting, uint32_t counter, uint32_t value)
 {
-	uint32_t place = rewrite_fresh(rewriting), before = rewrite_fresh(rewriting);
+	uint32_t place = rewrite_fresh(rewriting);
 
 	EMIT(rewriting, PTR_ACCESS_CHAIN, rewriting->pointer_type, place, rewriting->row,
 	     rewriting->constants[counter]);
-	EMIT(rewriting, ATOMIC_I_ADD, rewriting->ulong_type, before, place, rewriting->scope,
-	     rewriting->relaxed, value);
-}
-
-// Begins a block that is passed where a condition holds; the id of the one behind it.
-static uint32_t put_when(struct rewriting *rewriting, uint32_t condition)
-{
-	uint32_t inside = rewrite_fresh(rewriting), out = rewrite_fresh(rewriting);
-
-	EMIT(rewriting, BRANCH_CONDITIONAL, condition, inside, out);
-	EMIT(rewriting, SPIRV_LABEL, inside);
-	return out;
-}
-
-static void put_out(struct rewriting *rewriting, uint32_t out)
-{
-	EMIT(rewriting, BRANCH, out);
-	EMIT(rewriting, SPIRV_LABEL, out);
+	rewrite_addition(rewriting, place, value);
 }
 
 // What a work-item adds: nothing where it has what is expected of it.
@@ -206,9 +186,9 @@ static void put_each(struct rewriting *rewriting, uint32_t counter)
 		value = more;
 	}
 	EMIT(rewriting, I_NOT_EQUAL, rewriting->bool_type, differs, value, rewriting->zero);
-	uint32_t out = put_when(rewriting, differs);
+	uint32_t out = rewrite_when(rewriting, differs);
 	put_addition(rewriting, counter, value);
-	put_out(rewriting, out);
+	rewrite_out(rewriting, out);
 }
 
 // What the first work-item of a group adds for all.
@@ -243,10 +223,10 @@ static void add_to_memory(struct rewriting *rewriting)
 	}
 	if (!rewriting->leads)
 		return;
-	uint32_t out = put_when(rewriting, rewriting->leads);
+	uint32_t out = rewrite_when(rewriting, rewriting->leads);
 	for (uint32_t i = first; i < end; i++)
 		put_group(rewriting, i);
-	put_out(rewriting, out);
+	rewrite_out(rewriting, out);
 }
 
 static void begin_block(struct rewriting *rewriting, size_t at)

@@ -29,7 +29,9 @@ struct tare_blocks_plan {
 	// up to terms[first[block + 1]].
 	struct tare_blocks_term *terms;
 	size_t *first, term_count, term_room;
-	bool samples; // single work-items are to be sampled, too (sample.h); the caller's to set
+	// the caller's to set: single work-items are to be sampled, too (sample.h); the device has
+	// no atomic additions of 64 bits
+	bool samples, carries;
 };
 
 #define TARE_BLOCKS_DERIVED UINT32_MAX

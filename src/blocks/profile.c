@@ -152,6 +152,8 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	kernel->launches += row->launches;
 	kernel->counted += row->counted;
 	kernel->work_items += row->work_items;
+	kernel->far |= row->far != 0;
+	kernel->unread += row->unread;
 	kernel->lanes_used += row->lanes_used;
 	kernel->lanes_offered += row->lanes_offered;
 	add_arguments(row, kernel);
@@ -226,7 +228,7 @@ uint64_t tare_blocks_launches_of(const struct tare_blocks_profile *profile, cons
 
 bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel)
 {
-	return kernel->executions && kernel->counted == kernel->launches &&
+	return kernel->executions && kernel->counted == kernel->launches && !kernel->unread &&
 	       kernel->entered == kernel->work_items;
 }
 

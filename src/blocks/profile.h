@@ -15,6 +15,8 @@ struct tare_blocks_kernel {
 	uint64_t *counters;         // as they were read; NULL: none
 	uint64_t *executions; // of each block of the build's module, by work-items; NULL: none
 	uint64_t *sample;     // the slots of its first process (sample.h); NULL: none
+	bool far;             // counted in the memory of a device, and read back
+	uint64_t unread;      // launches after which it is not known to have been read
 	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
 	struct tare_blocks_tally tally; // of all launches
 	// what the driver says of the program's own kernel; BLOCKS_NOT_TOLD: nothing

@@ -23,6 +23,8 @@ struct rewriting {
 	// ids of types, constants and variables
 	uint32_t uint_type, ulong_type, bool_type, triple_type, input_type, pointer_type, own_type;
 	uint32_t scope, relaxed, zero, one, mask, stride;
+	// where a counter is added to by words of 32 bits (plan->carries)
+	uint32_t half_type, half_zero, half_one, half_bits;
 	uint32_t places[PLACES];
 	bool place_is_new[PLACES];
 	uint32_t *function_types; // of each id of a function type: the one with one more parameter
@@ -63,6 +65,13 @@ void rewrite_sample_clear(struct rewriting *rewriting);
 void rewrite_sample_access(struct rewriting *rewriting, size_t at);
 void rewrite_sample_put(struct rewriting *rewriting);
 bool rewrite_is_sampled(const struct rewriting *rewriting);
+
+// Adds a value of 64 bits to the counter at a place (addition.c).
+void rewrite_addition(struct rewriting *rewriting, uint32_t place, uint32_t value);
+// Begins a block that is passed where a condition holds; the id of the one behind it, which the
+// second one begins.
+uint32_t rewrite_when(struct rewriting *rewriting, uint32_t condition);
+void rewrite_out(struct rewriting *rewriting, uint32_t out);
 
 // Chooses the ids of the variables for places, before anything is written.
 void rewrite_places(struct rewriting *rewriting);

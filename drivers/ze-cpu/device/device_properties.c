@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static atomic_bool poses_as_gpu;
@@ -226,6 +227,14 @@ ze_result_t cpu_zeDeviceGetComputeProperties(ze_device_handle_t device,
 	return ZE_RESULT_SUCCESS;
 }
 
+// What kernels do is the machine's, which has them: programs that go by the flag are tried so.
+static bool has_int64_atomics(void)
+{
+	const char *lacking = getenv("ZE_CPU_NO_INT64_ATOMICS");
+
+	return !lacking || strcmp(lacking, "1") != 0;
+}
+
 ze_result_t cpu_zeDeviceGetModuleProperties(ze_device_handle_t device,
                                             ze_device_module_properties_t *properties)
 {
@@ -241,7 +250,7 @@ ze_result_t cpu_zeDeviceGetModuleProperties(ze_device_handle_t device,
 		.stype = properties->stype,
 		.pNext = properties->pNext,
 		.spirvVersionSupported = ZE_MAKE_VERSION(1, 2),
-		.flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS |
+		.flags = (has_int64_atomics() ? ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS : 0u) |
 		         (facts->fp64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0u) |
 		         (facts->fp16 ? ZE_DEVICE_MODULE_FLAG_FP16 : 0u),
 		.fp16flags = facts->fp16 ? ieee : 0,

@@ -306,11 +306,8 @@ static void describe_device(const struct tare_recording *recorded,
 		device->no_counters = "no device was used";
 	else
 		device->no_counters =
-		    tare_instructions_may(recorded)
-		        ? "OpenCL tells none; `tare blocks` counts instructions, loads and stores "
-		          "without them"
-		        : "OpenCL tells none of this device; `tare blocks` counts without them on "
-		          "CPU devices only";
+		    "OpenCL tells none; `tare blocks` counts instructions, loads and stores "
+		    "without them";
 }
 
 // Counters come from the library that device times come from.

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CPU_TYPE 2 // CL_DEVICE_TYPE_CPU
 // Bytes that are not among those that were counted may be so many of these.
 #define MOST_UNSIZED 0.01
 enum { ATOMIC_BYTES = 8 }; // the widest
@@ -13,7 +12,8 @@ enum { ATOMIC_BYTES = 8 }; // the widest
 bool tare_instructions_may(const struct tare_recording *recorded)
 {
 	for (size_t i = 0; i < recorded->device_count; i++)
-		if (!(recorded->devices[i].type & CPU_TYPE))
+		if (recorded->devices[i].api != TARE_TRACE_OPENCL &&
+		    recorded->devices[i].api != TARE_TRACE_LEVELZERO)
 			return false;
 	return recorded->device_count > 0;
 }

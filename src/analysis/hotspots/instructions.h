@@ -20,8 +20,8 @@ struct tare_instruction_counts {
 	double unsized_known, unsized_unknown;
 };
 
-// Whether kernels of the recording may be counted so: all of its devices are CPUs and have no
-// counters.
+// Whether kernels of the recording may be counted so: all of its devices are OpenCL's or Level
+// Zero's. Whether their drivers take modules is seen as it is tried.
 bool tare_instructions_may(const struct tare_recording *recorded);
 // Takes the counts into the rows of their names. Rows that match --kernel and have none say why.
 void tare_instructions_take(const struct tare_instruction_counts *counts, size_t count,

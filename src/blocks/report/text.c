@@ -269,6 +269,24 @@ static void write_before(const struct tare_blocks_row *row, FILE *file)
 	write_mix("of which", &before->tally, file);
 }
 
+// Of counters in the memory of a device.
+static void write_read_back(const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	char number[NUMBER];
+
+	if (kernel->far)
+		fprintf(file, "  counted in the device's memory, which was read back%s\n",
+		        kernel->build->plan.carries
+		            ? "; it adds in two steps of 32 bits, having no atomic ones of 64"
+		            : "");
+	if (kernel->unread)
+		fprintf(file,
+		        "  the program ended before it was sure that the counts of %s launch%s had "
+		        "been read from the device\n",
+		        tare_format_grouped(kernel->unread, number),
+		        kernel->unread == 1 ? "" : "es");
+}
+
 static void write_counted(struct tare_text *text, const struct tare_blocks_row *row)
 {
 	const struct tare_blocks_kernel *kernel = row->kernel;
@@ -288,6 +306,7 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 		        "  counts are missing: %s of these work-items ended with their counts "
 		        "written\n",
 		        tare_format_grouped(kernel->entered, a));
+	write_read_back(kernel, file);
 	if (kernel->tally.unsized)
 		fprintf(
 		    file,

@@ -31,7 +31,12 @@ static const struct {
 	                    "zeModuleDynamicLink: let each part be compiled from source or "
 	                    "SPIR-V (clCompileProgram), or one module have all of it",
 	                    false },
-	[BLOCKS_NOT_A_CPU] = { "its device is no CPU: tare blocks counts on CPUs so far", false },
+	[BLOCKS_NO_INTAKE] = { "its device is no CPU, and its driver takes no SPIR-V (it tells no "
+	                       "CL_DEVICE_IL_VERSION): run it on a device whose driver does",
+	                       false },
+	[BLOCKS_NO_MEMORY] = { "the device gave no memory for its counters, and the program's own "
+	                       "was run",
+	                       true },
 	[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
 	                         "blocks does not follow yet",
 	                         false },

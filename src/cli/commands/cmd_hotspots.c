@@ -551,8 +551,8 @@ const struct tare_command tare_hotspots_command = {
 	    "Runs your program twice: recorded as by tare record, then with hardware counters for "
 	    "a few launches of the kernels that took longest. The program's output comes twice; "
 	    "the "
-	    "exit status is that of the first run. Of a CPU device without counters instructions "
-	    "are counted instead.",
+	    "exit status is that of the first run. Of a device of OpenCL's or Level Zero's without "
+	    "counters instructions are counted instead.",
 	.run = run,
 	.options = { &tare_ze_cpu_options, &own_options, &tare_peaks_options,
 	             &tare_recording_options, &tare_recording_more_options, &tare_quiet_options,

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SAMPLE_HEAD = 2, PATH_BYTES = 4200, PAGE_BYTES = 4096 };
+enum { PATH_BYTES = 4200, PAGE_BYTES = 4096 };
 
 struct blocks_counts *blocks_counts;
 static char folder[4000];
@@ -263,7 +263,7 @@ static uint64_t reserve(uint64_t bytes, enum blocks_why *why)
 
 uint64_t blocks_counter_bytes(const struct blocks_module *module)
 {
-	return ((uint64_t)module->rows * module->row_counters + SAMPLE_HEAD +
+	return ((uint64_t)module->rows * module->row_counters + BLOCKS_SAMPLE_HEAD +
 	        (uint64_t)module->sample_items * module->sample_words) *
 	       sizeof(uint64_t);
 }

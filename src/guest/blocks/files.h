@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { BLOCKS_SAMPLE_HEAD = 2 }; // numbers before a sample (blocks/sample.h)
+
 enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT, BLOCKS_CHANGE };
 // Reads the environment and makes this process's COUNTS, at the first call. OFF: there is nothing
 // to do.

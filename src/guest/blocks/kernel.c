@@ -14,8 +14,13 @@ struct pair {
 	cl_kernel twin;            // NULL: none, launches are the kernel's own
 	void *counters;            // of the twin, mapped
 	const struct blocks_module *module;
-	uint32_t misfits;       // arguments for which the changed module was not made, a bit each
-	bool regroups;          // the twin's work-groups take another size
+	uint32_t misfits; // arguments for which the changed module was not made, a bit each
+	bool regroups;    // the twin's work-groups take another size
+	// Where counters are in the memory of devices: that of one, and the pairs for others, whose
+	// twins are given the same.
+	struct blocks_far *far;
+	cl_device_id device; // NULL: any
+	struct pair *other;
 	struct pair *following; // among those to be used again
 };
 
@@ -79,6 +84,14 @@ static struct memory *memory_of(cl_context context, struct blocks_kernel *row,
 	return made;
 }
 
+static cl_context context_of(cl_program program)
+{
+	cl_context context = NULL;
+
+	blocks_next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
+	return context;
+}
+
 static cl_uint arguments_of(cl_kernel kernel)
 {
 	cl_uint count = CL_UINT_MAX;
@@ -87,11 +100,30 @@ static cl_uint arguments_of(cl_kernel kernel)
 	return count;
 }
 
+// The same where they are in the memory of a device.
+static bool set_far(cl_kernel twin, cl_uint argument, cl_context context, struct pair *pair)
+{
+	struct blocks_kernel *row = pair->row;
+	enum blocks_why why = BLOCKS_COVERED;
+
+	pair->far = blocks_far_memory(context, pair->device, row, pair->module, &why, &row->code);
+	if (pair->far == NULL) {
+		row->why = why;
+		return false;
+	}
+	row->code = blocks_next.clSetKernelArg(twin, argument, sizeof pair->far->memory,
+	                                       &pair->far->memory);
+	return row->code == CL_SUCCESS;
+}
+
 // Gives a twin its counters.
 static bool set_counters(cl_kernel twin, cl_uint argument, cl_context context, struct pair *pair)
 {
 	struct blocks_kernel *row = pair->row;
 	cl_int code = CL_SUCCESS;
+
+	if (pair->device != NULL)
+		return set_far(twin, argument, context, pair);
 	const struct memory *memory = memory_of(context, row, pair->module, &code);
 
 	if (memory == NULL) {
@@ -111,7 +143,6 @@ static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *nam
 {
 	struct blocks_kernel *row = pair->row;
 	const struct blocks_module *module = blocks_module_of(row->hash);
-	cl_context context = NULL;
 	cl_uint added = stage == BLOCKS_COUNT;
 
 	row->why = BLOCKS_NO_MODULE;
@@ -122,13 +153,12 @@ static cl_kernel make_twin(cl_kernel kernel, cl_program program, const char *nam
 	cl_kernel twin = blocks_next.clCreateKernel(twins, name, &row->code);
 	if (twin == NULL)
 		return NULL;
-	blocks_next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof context, &context, NULL);
 	cl_uint count = arguments_of(kernel);
 	pair->module = module;
 	pair->regroups = blocks_regroups(module, row);
 	if (count == CL_UINT_MAX || arguments_of(twin) != count + added) {
 		row->code = CL_INVALID_KERNEL_DEFINITION;
-	} else if (!added || set_counters(twin, count, context, pair)) {
+	} else if (!added || set_counters(twin, count, context_of(program), pair)) {
 		row->why = BLOCKS_COVERED;
 		return twin;
 	}
@@ -150,6 +180,35 @@ static struct pair *new_pair(void)
 	return pair;
 }
 
+// A pair for another device.
+static struct pair *add_other(struct pair *pair)
+{
+	struct pair *other = new_pair();
+
+	if (other != NULL) {
+		other->row = pair->row;
+		other->other = pair->other;
+		pair->other = other;
+	}
+	return other;
+}
+
+// The twin of a kernel, or, where each device has counters of its own, those of its devices.
+static void make_twins(cl_kernel kernel, cl_program program, const char *name, struct pair *pair)
+{
+	cl_device_id devices[BLOCKS_MOST_DEVICES];
+	bool far = stage == BLOCKS_COUNT && blocks_is_far(context_of(program));
+	cl_uint count = far ? blocks_devices(program, devices) : 1;
+
+	for (cl_uint i = 0; i < count; i++) {
+		struct pair *at = i == 0 ? pair : add_other(pair);
+		if (at == NULL)
+			return;
+		at->device = far ? devices[i] : NULL;
+		at->twin = make_twin(kernel, program, name, at);
+	}
+}
+
 static void know(cl_kernel kernel, cl_program program, const char *name)
 {
 	struct blocks_source source;
@@ -169,7 +228,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 		pair->row->why =
 		    why == BLOCKS_NO_SOURCE && blocks_is_linked(program) ? BLOCKS_LINKED : why;
 	else if (pair->row != NULL && stage != BLOCKS_COLLECT)
-		pair->twin = make_twin(kernel, program, name, pair);
+		make_twins(kernel, program, name, pair);
 	else if (source.data != NULL)
 		blocks_write(source.hash, BLOCKS_BUILD_SUFFIX, source.data, source.bytes);
 	blocks_source_free(&source);
@@ -225,6 +284,16 @@ static CL_API_ENTRY cl_int CL_API_CALL create_all(cl_program program, cl_uint ro
 	return result;
 }
 
+static void clone_pair(struct pair *pair, const struct pair *from)
+{
+	struct pair *other = pair->other;
+
+	*pair = *from;
+	pair->other = other;
+	if (from->twin != NULL)
+		pair->twin = blocks_next.clCloneKernel(from->twin, NULL);
+}
+
 static CL_API_ENTRY cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *error)
 {
 	cl_kernel kernel = blocks_next.clCloneKernel(source, error);
@@ -233,17 +302,30 @@ static CL_API_ENTRY cl_kernel CL_API_CALL clone(cl_kernel source, cl_int *error)
 	struct pair *pair = kernel != NULL && from != NULL ? new_pair() : NULL;
 
 	if (pair != NULL) {
-		pair->row = from->row;
-		if (from->twin != NULL)
-			pair->twin = blocks_next.clCloneKernel(from->twin, NULL);
-		pair->counters = from->counters;
-		pair->module = from->module;
-		pair->misfits = from->misfits;
-		pair->regroups = from->regroups;
+		clone_pair(pair, from);
+		for (from = from->other; from != NULL; from = from->other) {
+			struct pair *other = add_other(pair);
+			if (other != NULL)
+				clone_pair(other, from);
+		}
 		guest_map_put(pairs, kernel, (uintptr_t)pair);
 	}
 	errno = saved;
 	return kernel;
+}
+
+static void give_back(struct pair *pair)
+{
+	while (pair != NULL) {
+		struct pair *other = pair->other;
+		if (pair->twin != NULL)
+			blocks_next.clReleaseKernel(pair->twin);
+		guest_acquire(&lock);
+		pair->following = spare;
+		spare = pair;
+		guest_release(&lock);
+		pair = other;
+	}
 }
 
 static CL_API_ENTRY cl_int CL_API_CALL release(cl_kernel kernel)
@@ -257,16 +339,20 @@ static CL_API_ENTRY cl_int CL_API_CALL release(cl_kernel kernel)
 	                                &references, NULL) == CL_SUCCESS &&
 	    references == 1) {
 		guest_map_remove(pairs, kernel);
-		if (pair->twin != NULL)
-			blocks_next.clReleaseKernel(pair->twin);
-		guest_acquire(&lock);
-		pair->following = spare;
-		spare = pair;
-		guest_release(&lock);
+		give_back(pair);
 	}
 	errno = saved;
 	return blocks_next.clReleaseKernel(kernel);
 }
+
+// Calls a function for the twins of a kernel.
+#define SET_TOO(pair, call, ...)                                                                   \
+	for (; (pair) != NULL; (pair) = (pair)->other) {                                           \
+		cl_int code = (pair)->twin != NULL ? blocks_next.call((pair)->twin, __VA_ARGS__)   \
+		                                   : CL_SUCCESS;                                   \
+		if (code != CL_SUCCESS)                                                            \
+			part(pair, BLOCKS_ARGUMENT_FAILED, code);                                  \
+	}
 
 static CL_API_ENTRY cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes,
                                                     const void *value)
@@ -276,14 +362,9 @@ static CL_API_ENTRY cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint in
 
 	if (pair != NULL && pair->row != NULL && stage == BLOCKS_COUNT)
 		blocks_note_argument(pair->row, index, bytes, value);
-	if (pair != NULL && pair->twin != NULL) {
-		if (stage == BLOCKS_CHANGE)
-			blocks_fit_argument(pair->module, pair->row, index, bytes, value,
-			                    &pair->misfits);
-		cl_int code = blocks_next.clSetKernelArg(pair->twin, index, bytes, value);
-		if (code != CL_SUCCESS)
-			part(pair, BLOCKS_ARGUMENT_FAILED, code);
-	}
+	if (pair != NULL && pair->twin != NULL && stage == BLOCKS_CHANGE)
+		blocks_fit_argument(pair->module, pair->row, index, bytes, value, &pair->misfits);
+	SET_TOO(pair, clSetKernelArg, index, bytes, value);
 	return result;
 }
 
@@ -293,11 +374,7 @@ static CL_API_ENTRY cl_int CL_API_CALL set_pointer(cl_kernel kernel, cl_uint ind
 	cl_int result = blocks_next.clSetKernelArgSVMPointer(kernel, index, value);
 	struct pair *pair = result == CL_SUCCESS ? find(kernel) : NULL;
 
-	if (pair != NULL && pair->twin != NULL) {
-		cl_int code = blocks_next.clSetKernelArgSVMPointer(pair->twin, index, value);
-		if (code != CL_SUCCESS)
-			part(pair, BLOCKS_ARGUMENT_FAILED, code);
-	}
+	SET_TOO(pair, clSetKernelArgSVMPointer, index, value);
 	return result;
 }
 
@@ -307,11 +384,7 @@ static CL_API_ENTRY cl_int CL_API_CALL set_info(cl_kernel kernel, cl_kernel_exec
 	cl_int result = blocks_next.clSetKernelExecInfo(kernel, name, bytes, value);
 	struct pair *pair = result == CL_SUCCESS ? find(kernel) : NULL;
 
-	if (pair != NULL && pair->twin != NULL) {
-		cl_int code = blocks_next.clSetKernelExecInfo(pair->twin, name, bytes, value);
-		if (code != CL_SUCCESS)
-			part(pair, BLOCKS_ARGUMENT_FAILED, code);
-	}
+	SET_TOO(pair, clSetKernelExecInfo, name, bytes, value);
 	return result;
 }
 
@@ -345,6 +418,36 @@ static cl_kernel twin_of(struct pair *pair)
 	return NULL;
 }
 
+// The pair for the device of a queue.
+static struct pair *find_on(cl_kernel kernel, cl_command_queue queue)
+{
+	struct pair *first = find(kernel), *pair = first;
+	cl_device_id device = NULL;
+
+	if (pair == NULL || pair->other == NULL)
+		return pair;
+	blocks_next.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+	while (pair != NULL && pair->device != device)
+		pair = pair->other;
+	return pair != NULL ? pair : first;
+}
+
+// Before and after a launch of the twin.
+static void choose_sample(const struct pair *pair, uint64_t items)
+{
+	if (pair->counters != NULL)
+		blocks_choose_sample(pair->counters, pair->module, items);
+	else if (pair->far != NULL)
+		blocks_far_sample(pair->far, items);
+}
+
+static void launched(struct pair *pair, cl_command_queue queue, uint64_t items)
+{
+	if (pair->far != NULL)
+		blocks_far_enqueued(pair->far, queue);
+	count(pair, true, items);
+}
+
 static void launch_failed(struct pair *pair, cl_int code)
 {
 	if (code == CL_SUCCESS)
@@ -359,7 +462,7 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
                                               cl_uint wait_count, const cl_event *waits,
                                               cl_event *event)
 {
-	struct pair *pair = find(kernel);
+	struct pair *pair = find_on(kernel, queue);
 	cl_kernel twin = twin_of(pair);
 	cl_int code = CL_SUCCESS;
 	size_t chosen[3];
@@ -379,14 +482,12 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
 	}
 	errno = saved;
 	if (twin != NULL) {
-		if (pair->counters != NULL)
-			blocks_choose_sample(pair->counters, pair->module,
-			                     items_of(dimensions, sizes));
+		choose_sample(pair, items_of(dimensions, sizes));
 		code = blocks_next.clEnqueueNDRangeKernel(queue, twin, dimensions, offsets, sizes,
 		                                          groups, wait_count, waits, event);
 		if (code == CL_SUCCESS) {
 			blocks_lanes(dimensions, sizes, locals, pair->row);
-			count(pair, true, items_of(dimensions, sizes));
+			launched(pair, queue, items_of(dimensions, sizes));
 			return code;
 		}
 	}
@@ -404,14 +505,14 @@ static CL_API_ENTRY cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel ke
                                             cl_uint wait_count, const cl_event *waits,
                                             cl_event *event)
 {
-	struct pair *pair = find(kernel);
+	struct pair *pair = find_on(kernel, queue);
 	cl_kernel twin = twin_of(pair);
 	cl_int code = CL_SUCCESS;
 
 	if (twin != NULL) {
 		code = blocks_next.clEnqueueTask(queue, twin, wait_count, waits, event);
 		if (code == CL_SUCCESS) {
-			count(pair, true, 1);
+			launched(pair, queue, 1);
 			return code;
 		}
 	}
@@ -471,4 +572,6 @@ void blocks_wrap(cl_icd_dispatch *table)
 	blocks_wrap_binaries(table);
 	blocks_wrap_parts(table);
 	blocks_wrap_options(table);
+	if (stage == BLOCKS_COUNT)
+		blocks_wrap_waits(table);
 }

@@ -3,7 +3,7 @@
 // instrumented module; the program holds and asks the kernel, launches take the twin. Nothing here
 // allocates with malloc, prints, or ends the program; what fails leaves the kernel as it is.
 #pragma once
-#include "guest/blocks/files.h"
+#include "guest/blocks/readback.h"
 #include "guest/guest.h"
 #include "guest/layer/cl.h"
 
@@ -30,6 +30,25 @@ void blocks_specialised(cl_program program);
 // The instrumented program of a source in the program's context, built; NULL: row->why says why.
 cl_program blocks_twin_program(cl_program program, const struct blocks_module *module,
                                struct blocks_kernel *row);
+
+// The devices of a program, at most BLOCKS_MOST_DEVICES; 0: the driver does not say.
+enum { BLOCKS_MOST_DEVICES = 32 };
+cl_uint blocks_devices(cl_program program, cl_device_id *devices);
+bool blocks_is_cpu(cl_device_id device);
+
+// ---- counters in the memory of devices (readback_opencl.c)
+
+// Whether a device of the context does not reach the mapped file.
+bool blocks_is_far(cl_context context);
+// The counters of a row in a device's memory, which far->memory is; NULL: *why and *code say why.
+struct blocks_far *blocks_far_memory(cl_context context, cl_device_id device,
+                                     struct blocks_kernel *row, const struct blocks_module *module,
+                                     enum blocks_why *why, cl_int *code);
+// Before the first launch: says which of its work-groups are sampled.
+void blocks_far_sample(struct blocks_far *far, uint64_t work_items);
+// A launch of the twin was enqueued there.
+void blocks_far_enqueued(struct blocks_far *far, cl_command_queue queue);
+void blocks_wrap_waits(cl_icd_dispatch *table);
 
 // ---- binaries (binary.c)
 

@@ -14,7 +14,10 @@ EXPORTED void tare_levelzero_table(unsigned slot, const char *table, uint32_t ve
 
 // Of a module of the program.
 struct module {
-	uint64_t hash;           // of its BUILD; 0: none
+	uint64_t hash; // of its BUILD; 0: none
+	ze_context_handle_t context;
+	ze_device_handle_t device;
+	bool cpu;                // the device is one, and reaches the mapped file
 	ze_module_handle_t twin; // NULL: none
 	enum blocks_why why;     // there is none
 	ze_result_t code;
@@ -55,7 +58,18 @@ static bool is_cpu(ze_device_handle_t device)
 	       properties.type == ZE_DEVICE_TYPE_CPU;
 }
 
-// Of a CPU device: how large its work-groups may be.
+static bool lacks_atomics(ze_device_handle_t device)
+{
+	ze_device_module_properties_t properties = {
+		.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES
+	};
+
+	return blocks_test_no_atomics() || blocks_ze_next.module_properties == NULL ||
+	       blocks_ze_next.module_properties(device, &properties) != ZE_RESULT_SUCCESS ||
+	       !(properties.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS);
+}
+
+// How large its work-groups may be.
 static void ask_most(struct module *module, ze_device_handle_t device)
 {
 	ze_device_compute_properties_t properties = {
@@ -106,13 +120,14 @@ static void know_module(ze_context_handle_t context, ze_device_handle_t device,
 		module = guest_memory(sizeof *module);
 	if (module == NULL)
 		return;
-	*module = (struct module){ .hash = 0 };
-	if (!is_cpu(device))
-		module->why = BLOCKS_NOT_A_CPU;
-	else if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
+	*module = (struct module){ .context = context,
+		                   .device = device,
+		                   .cpu = is_cpu(device) && !blocks_test_far() };
+	if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
 		module->why = BLOCKS_NO_SOURCE;
-	else if ((module->why = blocks_ze_note_build(desc, stage == BLOCKS_COLLECT,
-	                                             &module->hash)) != BLOCKS_COVERED)
+	else if ((module->why = blocks_ze_note_build(desc, lacks_atomics(device),
+	                                             stage == BLOCKS_COLLECT, &module->hash)) !=
+	         BLOCKS_COVERED)
 		;
 	else if (stage != BLOCKS_COLLECT)
 		make_twin_module(module, context, device, desc);
@@ -210,13 +225,36 @@ static void note_facts(struct blocks_ze_kernel *kernel, const ze_kernel_properti
 	row->facts = 1;
 }
 
+// Sets a twin's counters; false: row->why and row->code say why not.
+static bool set_counters(const struct module *module, ze_kernel_handle_t twin, uint32_t argument,
+                         struct blocks_ze_kernel *kernel)
+{
+	struct blocks_kernel *row = kernel->row;
+	enum blocks_why why = BLOCKS_NO_ROOM;
+	void *memory = NULL;
+
+	if (module->cpu) {
+		memory = memory_of(row, &why);
+	} else {
+		kernel->far = blocks_ze_far_memory(module->context, module->device, row,
+		                                   kernel->module, &why, &row->code);
+		memory = kernel->far != NULL ? kernel->far->memory : NULL;
+	}
+	if (memory == NULL) {
+		row->why = why;
+		return false;
+	}
+	row->code = (int32_t)blocks_ze_next.set_argument(twin, argument, sizeof memory, &memory);
+	kernel->counters = module->cpu ? memory : NULL;
+	return row->code == ZE_RESULT_SUCCESS;
+}
+
 // The twin of a kernel, its counters set; NULL: row->why says why.
 static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel_desc_t *desc,
                                     uint32_t arguments, struct blocks_ze_kernel *kernel)
 {
 	struct blocks_kernel *row = kernel->row;
 	ze_kernel_handle_t twin = NULL;
-	enum blocks_why why = BLOCKS_NO_ROOM;
 
 	row->why = BLOCKS_KERNEL_FAILED;
 	row->code = (int32_t)blocks_ze_next.kernel_create(module->twin, desc, &twin);
@@ -225,7 +263,6 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 		row->why = BLOCKS_LINKED;
 	if (row->code != ZE_RESULT_SUCCESS)
 		return NULL;
-	void *memory = NULL;
 	uint32_t added = stage == BLOCKS_COUNT;
 	kernel->module = blocks_module_of(row->hash);
 	if (arguments == UINT32_MAX || arguments_of(twin) != arguments + added) {
@@ -234,16 +271,9 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 		row->why = BLOCKS_COVERED;
 		kernel->regroups = blocks_regroups(kernel->module, row);
 		return twin;
-	} else if ((memory = memory_of(row, &why)) == NULL) {
-		row->why = why;
-	} else {
-		row->code =
-		    (int32_t)blocks_ze_next.set_argument(twin, arguments, sizeof memory, &memory);
-		if (row->code == ZE_RESULT_SUCCESS) {
-			row->why = BLOCKS_COVERED;
-			kernel->counters = memory;
-			return twin;
-		}
+	} else if (set_counters(module, twin, arguments, kernel)) {
+		row->why = BLOCKS_COVERED;
+		return twin;
 	}
 	blocks_ze_next.kernel_destroy(twin);
 	return NULL;
@@ -274,7 +304,8 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 		.stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES
 	};
 	ze_kernel_properties_t properties;
-	bool told = properties_of(handle, &properties, module->hash != 0 ? &preferred : NULL);
+	bool told = properties_of(handle, &properties,
+	                          module->hash != 0 && module->cpu ? &preferred : NULL);
 	if (told)
 		note_facts(kernel, &properties, preferred.preferredMultiple);
 	if (kernel->row != NULL && module->twin == NULL) {
@@ -456,6 +487,7 @@ void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, vo
 	if (ZE_MAJOR_VERSION(version) == 1 && members != NULL && begin(slot)) {
 		replace(blocks_ze_kernel_rows, blocks_ze_kernel_row_count, table, members);
 		replace(blocks_ze_list_rows, blocks_ze_list_row_count, table, members);
+		replace(blocks_ze_far_rows, blocks_ze_far_row_count, table, members);
 	}
 	errno = saved;
 }

@@ -2,7 +2,7 @@
 // The Level Zero half of tare blocks' layer: as with OpenCL a twin from the instrumented module
 // stands beside each kernel, and launches take it. Of several drivers the first is seen.
 #pragma once
-#include "guest/blocks/files.h"
+#include "guest/blocks/readback.h"
 #include "guest/guest.h"
 
 #include <level_zero/ze_api.h>
@@ -32,6 +32,24 @@ struct blocks_ze_functions {
 	ze_pfnCommandListAppendLaunchKernelIndirect_t launch_indirect;
 	ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t launch_several;
 	ze_pfnCommandQueueExecuteCommandLists_t execute;
+	// of readback_levelzero.c
+	ze_pfnContextDestroy_t context_destroy;
+	ze_pfnCommandQueueSynchronize_t queue_synchronize;
+	ze_pfnCommandQueueDestroy_t queue_destroy;
+	ze_pfnFenceHostSynchronize_t fence_synchronize;
+	ze_pfnEventHostSynchronize_t event_synchronize;
+	ze_pfnEventCreate_t event_create;
+	ze_pfnEventDestroy_t event_destroy;
+	ze_pfnEventHostReset_t event_reset;
+	ze_pfnEventQueryStatus_t event_query;
+	ze_pfnEventPoolCreate_t pool_create;
+	ze_pfnEventPoolDestroy_t pool_destroy;
+	ze_pfnMemAllocDevice_t allocate;
+	ze_pfnMemFree_t release;
+	ze_pfnCommandListAppendMemoryCopy_t copy;
+	ze_pfnCommandListAppendBarrier_t barrier;
+	ze_pfnDeviceGetCommandQueueGroupProperties_t queue_groups;
+	ze_pfnDeviceGetModuleProperties_t module_properties;
 };
 extern struct blocks_ze_functions blocks_ze_next;
 
@@ -52,7 +70,8 @@ struct blocks_ze_row {
 struct blocks_ze_kernel {
 	struct blocks_kernel *row;          // NULL: there was no room for one
 	ze_kernel_handle_t twin;            // NULL: none, launches are the kernel's own
-	void *counters;                     // of the twin, mapped
+	void *counters;                     // of the twin, mapped; NULL: they are `far`
+	struct blocks_far *far;             // in the memory of the device
 	const struct blocks_module *module; // that the twin is from
 	uint32_t group[3];                  // work-items of a group
 	uint64_t most, most_x; // that one may have, and in its first dimension; 0: not told
@@ -66,11 +85,28 @@ bool blocks_ze_kernels_begin(enum blocks_stage stage);
 extern const struct blocks_ze_row blocks_ze_kernel_rows[];
 extern const size_t blocks_ze_kernel_row_count;
 
+// ---- counters in the memory of devices (readback_levelzero.c)
+
+// The counters of a row in a device's memory, which far->memory is; NULL: *why and *code say why.
+struct blocks_far *blocks_ze_far_memory(ze_context_handle_t context, ze_device_handle_t device,
+                                        struct blocks_kernel *row,
+                                        const struct blocks_module *module, enum blocks_why *why,
+                                        int32_t *code);
+// Before the first launch: says which of its work-groups are sampled.
+void blocks_ze_far_sample(struct blocks_far *far, uint64_t work_items);
+// A launch of the twin was given to a queue, or to an immediate list, which may go.
+void blocks_ze_used(struct blocks_far *far, const void *handle, bool immediate);
+void blocks_ze_gone(const void *handle);
+extern const struct blocks_ze_row blocks_ze_far_rows[];
+extern const size_t blocks_ze_far_row_count;
+
 // ---- what modules are made of (levelzero_parts.c)
 
 // The hash of the BUILD of a module of SPIR-V, which is written down with its PARTs where `write`.
-// Anything but BLOCKS_COVERED: why there is none.
-enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool write, uint64_t *hash);
+// Anything but BLOCKS_COVERED: why there is none. `carries`: the device has no atomic additions of
+// 64 bits.
+enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool carries, bool write,
+                                     uint64_t *hash);
 
 // ---- options (levelzero_options.c)
 

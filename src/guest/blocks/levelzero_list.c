@@ -10,10 +10,11 @@ struct launch {
 	struct launch *following;
 	struct blocks_kernel *row; // NULL: of a kernel that is not known
 	bool counted;
+	struct blocks_far *far; // NULL: it counts in the file, or not
 	uint64_t groups, in_group;
 };
 
-static struct guest_map *immediates; // lists that run at once
+static struct guest_map *immediates; // lists that run at once; 2: and are waited for
 static struct guest_map *lists;      // the first launch of each regular one
 static struct launch *spare;
 static guest_lock lock;
@@ -31,11 +32,14 @@ static struct blocks_kernel *row_of(const struct blocks_ze_kernel *kernel)
 	return kernel == NULL ? NULL : kernel->row != NULL ? kernel->row : &blocks_no_row;
 }
 
-static void count_one(const struct launch *launch)
+// A launch that a queue, or an immediate list, was given.
+static void count_one(const struct launch *launch, const void *given, bool immediate)
 {
 	uint64_t items = launch->groups * launch->in_group;
 
 	blocks_count_launch(launch->row, launch->counted, items);
+	if (launch->far != NULL)
+		blocks_ze_used(launch->far, given, immediate);
 	if (launch->counted)
 		blocks_add_lanes(launch->row, items, launch->groups, launch->in_group);
 }
@@ -43,8 +47,12 @@ static void count_one(const struct launch *launch)
 // A launch that is not counted has no groups.
 static void note(ze_command_list_handle_t list, const struct launch *made)
 {
-	if (guest_map_find(immediates, list, 0) != 0) {
-		count_one(made);
+	uint64_t immediate = guest_map_find(immediates, list, 0);
+
+	if (immediate != 0) {
+		count_one(made, list, true);
+		if (immediate == 2)
+			blocks_far_waited(list, blocks_far_now());
 		return;
 	}
 	guest_acquire(&lock);
@@ -89,7 +97,8 @@ static ze_result_t ZE_APICALL create_immediate(ze_context_handle_t context,
 	ze_result_t result = blocks_ze_next.create_immediate(context, device, desc, made);
 
 	if (result == ZE_RESULT_SUCCESS)
-		guest_map_put(immediates, *made, 1);
+		guest_map_put(immediates, *made,
+		              desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS ? 2 : 1);
 	return result;
 }
 
@@ -97,6 +106,7 @@ static ze_result_t ZE_APICALL list_destroy(ze_command_list_handle_t list)
 {
 	forget(list);
 	guest_map_remove(immediates, list);
+	blocks_ze_gone(list);
 	return blocks_ze_next.list_destroy(list);
 }
 
@@ -118,7 +128,7 @@ static ze_result_t ZE_APICALL execute(ze_command_queue_handle_t queue, uint32_t 
 		for (const struct launch *at =
 		         (const struct launch *)(uintptr_t)guest_map_find(lists, of[i], 0);
 		     at != NULL; at = at->following)
-			count_one(at);
+			count_one(at, queue, false);
 	return result;
 }
 
@@ -182,10 +192,13 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
 		if (known->counters != NULL)
 			blocks_choose_sample(known->counters, known->module,
 			                     in_group * groups_of(groups));
+		else if (known->far != NULL)
+			blocks_ze_far_sample(known->far, in_group * groups_of(groups));
 		code = next(list, known->twin, &chosen, signal, count, waits);
 		if (code == ZE_RESULT_SUCCESS) {
 			note(list, &(const struct launch){ .row = known->row,
 			                                   .counted = true,
+			                                   .far = known->far,
 			                                   .groups = groups_of(groups),
 			                                   .in_group = in_group });
 			return code;

@@ -8,6 +8,7 @@
 // One module's SPIR-V and flags, or what is joined of such.
 struct input {
 	enum blocks_language language;
+	bool carries;
 	const void *text;
 	size_t bytes;
 	const char *flags; // NULL: none
@@ -21,6 +22,7 @@ static uint64_t note(const struct input *input, const char *suffix, bool write)
 		                           .api = BLOCKS_LEVEL_ZERO,
 		                           .language = input->language,
 		                           .options_bytes = (uint32_t)flags,
+		                           .carries = input->carries,
 		                           .text_bytes = input->bytes };
 	size_t bytes = sizeof head + flags + input->bytes;
 	char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,8 +46,8 @@ static bool has_constants(const ze_module_constants_t *constants)
 }
 
 // Modules that the driver links as it builds them.
-static enum blocks_why note_parts(const ze_module_program_exp_desc_t *parts, bool write,
-                                  uint64_t *hash)
+static enum blocks_why note_parts(const ze_module_program_exp_desc_t *parts, bool carries,
+                                  bool write, uint64_t *hash)
 {
 	size_t bytes = parts->count * sizeof *hash;
 	uint64_t *hashes =
@@ -54,6 +56,7 @@ static enum blocks_why note_parts(const ze_module_program_exp_desc_t *parts, boo
 
 	for (uint32_t i = 0; why == BLOCKS_COVERED && i < parts->count; i++) {
 		const struct input input = { .language = BLOCKS_SPIRV,
+			                     .carries = carries,
 			                     .text = parts->pInputModules[i],
 			                     .bytes = parts->inputSizes[i],
 			                     .flags = parts->pBuildFlags != NULL
@@ -76,10 +79,12 @@ static enum blocks_why note_parts(const ze_module_program_exp_desc_t *parts, boo
 	return why;
 }
 
-enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool write, uint64_t *hash)
+enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool carries, bool write,
+                                     uint64_t *hash)
 {
 	const ze_module_program_exp_desc_t *parts = desc->pNext;
 	const struct input input = { .language = BLOCKS_SPIRV,
+		                     .carries = carries,
 		                     .text = desc->pInputModule,
 		                     .bytes = desc->inputSize,
 		                     .flags = desc->pBuildFlags };
@@ -90,7 +95,7 @@ enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool write, u
 	    (parts->stype != ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC || parts->pNext != NULL))
 		return BLOCKS_NO_SOURCE;
 	if (parts != NULL)
-		return note_parts(parts, write, hash);
+		return note_parts(parts, carries, write, hash);
 	if (has_constants(desc->pConstants))
 		return BLOCKS_SPECIALISED;
 	*hash = note(&input, BLOCKS_BUILD_SUFFIX, write);

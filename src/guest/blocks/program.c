@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #define SPIR "-x spir -spir-std=1.2 "
-enum { MOST_DEVICES = 32, MOST_FEATURES = 64 };
+enum { MOST_DEVICES = BLOCKS_MOST_DEVICES, MOST_FEATURES = 64 };
 
 // An instrumented program that was built, or could not be. Never freed: it holds its context, so
 // that the context's handle stays its own.
@@ -71,8 +71,7 @@ static size_t device_size(cl_device_id device, cl_device_info name)
 	return bytes;
 }
 
-// The devices of a program, when all of them are CPUs.
-static cl_uint cpus_of(cl_program program, cl_device_id *devices)
+cl_uint blocks_devices(cl_program program, cl_device_id *devices)
 {
 	size_t bytes = 0;
 
@@ -80,13 +79,51 @@ static cl_uint cpus_of(cl_program program, cl_device_id *devices)
 	                                 MOST_DEVICES * sizeof *devices, devices,
 	                                 &bytes) != CL_SUCCESS)
 		return 0;
-	for (size_t i = 0; i < bytes / sizeof *devices; i++) {
-		cl_device_type type = 0;
-		blocks_next.clGetDeviceInfo(devices[i], CL_DEVICE_TYPE, sizeof type, &type, NULL);
-		if (!(type & CL_DEVICE_TYPE_CPU))
-			return 0;
-	}
 	return (cl_uint)(bytes / sizeof *devices);
+}
+
+bool blocks_is_cpu(cl_device_id device)
+{
+	cl_device_type type = 0;
+
+	return blocks_next.clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) ==
+	           CL_SUCCESS &&
+	       (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+static bool has_extension(cl_device_id device, const char *name)
+{
+	struct blocks_source text = { .data = NULL };
+	size_t bytes = device_size(device, CL_DEVICE_EXTENSIONS), length = strlen(name);
+	bool found = false;
+
+	if (bytes == 0 || !blocks_source_room(&text, bytes + 1))
+		return false;
+	blocks_next.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, text.data, NULL);
+	for (const char *at = text.data; !found && (at = strstr(at, name)) != NULL; at += length)
+		found = at[length] == ' ' || at[length] == '\0';
+	blocks_source_free(&text);
+	return found;
+}
+
+static bool takes_spirv(cl_device_id device)
+{
+	return blocks_next.clCreateProgramWithIL != NULL &&
+	       device_size(device, CL_DEVICE_IL_VERSION) > 1;
+}
+
+// Whether the device can be given what tare instruments, as SPIR-V or as bitcode. A CPU that says
+// neither is given bitcode all the same.
+static bool takes_modules(cl_device_id device)
+{
+	if (blocks_test_no_spirv())
+		return false;
+	return blocks_is_cpu(device) || takes_spirv(device) || has_extension(device, "cl_khr_spir");
+}
+
+static bool lacks_atomics(cl_device_id device)
+{
+	return blocks_test_no_atomics() || !has_extension(device, "cl_khr_int64_base_atomics");
 }
 
 // Features of OpenCL C 3.0 stand before the extensions, as their names do: a word each, filled up
@@ -170,9 +207,15 @@ void blocks_source_read(cl_program program, uint64_t headers, struct blocks_sour
 	cl_bool images = CL_FALSE;
 
 	*source = (struct blocks_source){ .data = NULL };
-	*why = BLOCKS_NOT_A_CPU;
-	if (cpus_of(program, devices) == 0)
+	*why = BLOCKS_NO_INTAKE;
+	cl_uint count = blocks_devices(program, devices);
+	if (count == 0)
 		return;
+	for (cl_uint i = 0; i < count; i++) {
+		if (!takes_modules(devices[i]))
+			return;
+		build.carries |= lacks_atomics(devices[i]);
+	}
 	*why = BLOCKS_SPECIALISED;
 	if (guest_map_find(atomic_load(&specialised), program, 0) != 0)
 		return;
@@ -190,12 +233,6 @@ void blocks_source_read(cl_program program, uint64_t headers, struct blocks_sour
 }
 
 // ---- instrumented programs
-
-static bool takes_spirv(cl_device_id device)
-{
-	return blocks_next.clCreateProgramWithIL != NULL &&
-	       device_size(device, CL_DEVICE_IL_VERSION) > 1;
-}
 
 static cl_program load(const struct twin *twin, cl_uint count, const cl_device_id *devices,
                        cl_int *code)
@@ -239,7 +276,7 @@ static void build(struct twin *twin, cl_program program)
 {
 	char room[sizeof SPIR + sizeof twin->module->options] = "";
 	cl_device_id devices[MOST_DEVICES];
-	cl_uint count = cpus_of(program, devices);
+	cl_uint count = blocks_devices(program, devices);
 
 	twin->why = BLOCKS_BUILD_FAILED;
 	cl_program made = count != 0 ? load(twin, count, devices, &twin->code) : NULL;

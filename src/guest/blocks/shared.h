@@ -25,6 +25,11 @@
 // with 0 bytes there is none for COUNTS at all.
 #define BLOCKS_ENVIRONMENT_LIMITS "TARE_BLOCKS_LIMITS"
 
+// For tests of devices that are no CPUs, on those that are: words of "far" (counters are in memory
+// of the device), "no-int64-atomics", "no-spirv", and "from=NUMBER", with which all counters in
+// such memory begin.
+#define BLOCKS_ENVIRONMENT_DEVICE "TARE_BLOCKS_DEVICE"
+
 #define BLOCKS_LIBRARY "libtare-blocks.so"
 
 // Names of files: %016 and the hash, or the process's number. An empty one: there was no room for
@@ -61,7 +66,7 @@ struct blocks_build {
 	uint32_t extensions_bytes; // names of CL_DEVICE_OPENCL_C_FEATURES, CL_DEVICE_EXTENSIONS
 	uint32_t version_bytes;    // CL_DEVICE_VERSION
 	uint32_t platform_bytes;   // CL_PLATFORM_VERSION
-	uint32_t unused;
+	uint32_t carries;          // the device has no atomic additions of 64 bits
 	uint64_t text_bytes;
 	uint64_t headers; // hash of the HEADERS that it was compiled with; 0: none
 };
@@ -103,7 +108,7 @@ enum blocks_why {
 	BLOCKS_COVERED,
 	BLOCKS_NO_SOURCE,     // made from a binary, or built in
 	BLOCKS_LINKED,        // of parts that are not all known, or in a way that is not followed
-	BLOCKS_NOT_A_CPU,     // a device that is none
+	BLOCKS_NO_INTAKE,     // a device that is no CPU and takes no SPIR-V
 	BLOCKS_SPECIALISED,   // specialisation constants were set
 	BLOCKS_NO_MODULE,     // not instrumented: tare says why, or the first run did not build it
 	BLOCKS_BUILD_FAILED,  // the driver did not build the instrumented module; `code`
@@ -116,6 +121,7 @@ enum blocks_why {
 	BLOCKS_INDIRECT,        // how many work-groups a launch has is in the device's memory
 	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
 	BLOCKS_NO_GROUPS,       // no size of work-groups fills the device's width
+	BLOCKS_NO_MEMORY,       // the device gave none for counters, or took no zeros; `code`
 	BLOCKS_WHYS,
 };
 
@@ -147,7 +153,11 @@ struct blocks_kernel {
 	// what the driver says of the program's kernel, where `facts` is not 0; BLOCKS_NOT_TOLD, or
 	// of sub_group 0: nothing
 	uint64_t multiple, sub_group, private_bytes, spill_bytes;
-	uint32_t facts, unused;
+	uint32_t facts;
+	// Whether a device counts in memory of its own, which is read back (readback.h), and of how
+	// many launches it is not known that their counts have been read.
+	uint32_t far;
+	uint64_t unread;
 	// of launches whose work-groups have a size of the program's, by the width that the driver
 	// tells: work-items, and as many as their work-groups would have room for
 	uint64_t lanes_used, lanes_offered;

@@ -103,16 +103,18 @@ static void bytes_that_instructions_do_not_tell_are_said(void **state)
 	assert_true(isnan(hotspot.arithmetic.intensity[TARE_EDGE_REGISTERS_L1]));
 }
 
-static void only_processors_are_counted_so(void **state)
+static void kernels_of_cuda_are_not_counted_so(void **state)
 {
-	struct tare_recorded_device devices[2] = { { .type = 2 }, { .type = 4 } };
+	struct tare_recorded_device devices[3] = { { .api = TARE_TRACE_OPENCL, .type = 4 },
+		                                   { .api = TARE_TRACE_LEVELZERO, .type = 4 },
+		                                   { .api = TARE_TRACE_CUDA, .type = 4 } };
 	struct tare_recording recorded = { .devices = devices };
 
 	(void)state;
 	assert_false(tare_instructions_may(&recorded));
-	recorded.device_count = 1;
-	assert_true(tare_instructions_may(&recorded));
 	recorded.device_count = 2;
+	assert_true(tare_instructions_may(&recorded));
+	recorded.device_count = 3;
 	assert_false(tare_instructions_may(&recorded));
 }
 
@@ -122,7 +124,7 @@ int main(void)
 		cmocka_unit_test(sums_are_over_launches_and_the_recorded_time),
 		cmocka_unit_test(what_was_not_counted_in_full_is_no_figure),
 		cmocka_unit_test(bytes_that_instructions_do_not_tell_are_said),
-		cmocka_unit_test(only_processors_are_counted_so),
+		cmocka_unit_test(kernels_of_cuda_are_not_counted_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

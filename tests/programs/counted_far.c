@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches add_one over 64 numbers in the ways on which it hangs whether counters in the memory of
+// a device are read back: counted_far WAY. Prints the number of launches.
+#include "program.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST = 4, TIMES = 8, OFTEN = 200 };
+
+static struct program on;
+
+static void end(int launches)
+{
+	printf("%d launches\n", launches);
+	fflush(stdout);
+}
+
+static void once(cl_command_queue queue)
+{
+	launch(&on, queue, 0, NULL, NULL);
+}
+
+// One kernel by turns on all devices of a context.
+static void on_devices(const cl_device_id *devices, cl_uint count)
+{
+	const size_t items = ITEMS;
+	cl_command_queue queues[MOST];
+	size_t bytes = 0;
+	cl_int status;
+
+	cl_context context = clCreateContext(NULL, count, devices, NULL, NULL, &status);
+	check(status, "clCreateContext");
+	clGetProgramInfo(on.program, CL_PROGRAM_SOURCE, 0, NULL, &bytes);
+	char *text = malloc(bytes);
+	clGetProgramInfo(on.program, CL_PROGRAM_SOURCE, bytes, text, NULL);
+	cl_program program =
+	    clCreateProgramWithSource(context, 1, (const char **)&text, NULL, &status);
+	check(status, "clCreateProgramWithSource");
+	check(clBuildProgram(program, count, devices, "", NULL, NULL), "clBuildProgram");
+	cl_kernel kernel = clCreateKernel(program, "add_one", &status);
+	check(status, "clCreateKernel");
+	cl_mem memory[MOST];
+	for (cl_uint i = 0; i < count; i++) {
+		queues[i] = clCreateCommandQueue(context, devices[i], 0, &status);
+		check(status, "clCreateCommandQueue");
+		memory[i] = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
+		check(status, "clCreateBuffer");
+	}
+	for (cl_uint i = 0; i < TIMES * count; i++) {
+		check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &memory[i % count]), "argument");
+		check(clEnqueueNDRangeKernel(queues[i % count], kernel, 1, NULL, &items, NULL, 0,
+		                             NULL, NULL),
+		      "clEnqueueNDRangeKernel");
+	}
+	for (cl_uint i = 0; i < count; i++) {
+		check(clFinish(queues[i]), "clFinish");
+		clReleaseCommandQueue(queues[i]);
+		clReleaseMemObject(memory[i]);
+	}
+	clReleaseKernel(kernel);
+	clReleaseProgram(program);
+	clReleaseContext(context);
+	free(text);
+	end(TIMES * (int)count);
+}
+
+static void devices(void)
+{
+	cl_device_id ids[MOST];
+	cl_platform_id platform;
+	cl_uint count;
+
+	check(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
+	check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, ids, &count), "clGetDeviceIDs");
+	on_devices(ids, count < MOST ? count : MOST);
+}
+
+static void sub_devices(void)
+{
+	const cl_device_partition_property halves[] = { CL_DEVICE_PARTITION_EQUALLY, 1, 0 };
+	cl_device_id ids[MOST];
+	cl_uint count = 0;
+
+	check(clCreateSubDevices(on.device, halves, MOST, ids, &count), "clCreateSubDevices");
+	on_devices(ids, 2);
+}
+
+// Work that waits for an event of the host's.
+static cl_event behind_event(cl_command_queue queue)
+{
+	cl_int status;
+	cl_event event = clCreateUserEvent(on.context, &status);
+
+	check(status, "clCreateUserEvent");
+	launch(&on, queue, 1, &event, NULL);
+	check(clFlush(queue), "clFlush");
+	return event;
+}
+
+static void released(void)
+{
+	cl_command_queue queue = queue_of(&on, 0);
+	cl_event event = behind_event(queue);
+
+	clReleaseCommandQueue(queue);
+	clSetUserEventStatus(event, CL_COMPLETE);
+	end(1);
+}
+
+static void stuck(void)
+{
+	once(on.queue);
+	check(clFinish(on.queue), "clFinish");
+	behind_event(on.queue);
+	end(2);
+}
+
+static void unfinished(void)
+{
+	for (int i = 0; i < TIMES; i++)
+		once(on.queue);
+	check(clFlush(on.queue), "clFlush");
+	end(TIMES);
+}
+
+static void killed(cl_command_queue second)
+{
+	once(on.queue);
+	check(clFinish(on.queue), "clFinish");
+	once(second);
+	check(clFinish(second), "clFinish");
+	end(2);
+	raise(SIGKILL);
+}
+
+// The second launch comes too soon to be read after the wait for it: the child could read it, too.
+static void forked(void)
+{
+	int status;
+
+	for (int i = 0; i < 2; i++) {
+		once(on.queue);
+		check(clFinish(on.queue), "clFinish");
+	}
+	pid_t child = fork();
+	if (child == 0)
+		exit(0);
+	waitpid(child, &status, 0);
+	once(on.queue);
+	check(clFinish(on.queue), "clFinish");
+	end(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 3 : -1);
+}
+
+static void *work(void *unused)
+{
+	cl_command_queue queue = queue_of(&on, 0);
+
+	for (int i = 0; i < OFTEN; i++) {
+		once(queue);
+		check(clFinish(queue), "clFinish");
+	}
+	clReleaseCommandQueue(queue);
+	return unused;
+}
+
+static void threads(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, NULL, work, NULL);
+	work(NULL);
+	pthread_join(other, NULL);
+	end(2 * OFTEN);
+}
+
+int main(int count, char **words)
+{
+	const char *way = count > 1 ? words[1] : "";
+
+	on = open_program(0);
+	if (strcmp(way, "devices") == 0)
+		devices();
+	else if (strcmp(way, "sub-devices") == 0)
+		sub_devices();
+	else if (strcmp(way, "released") == 0)
+		released();
+	else if (strcmp(way, "stuck") == 0)
+		stuck();
+	else if (strcmp(way, "unfinished") == 0)
+		unfinished();
+	else if (strcmp(way, "killed") == 0)
+		killed(on.queue);
+	else if (strcmp(way, "killed-two") == 0)
+		killed(queue_of(&on, 0));
+	else if (strcmp(way, "forked") == 0)
+		forked();
+	else if (strcmp(way, "threads") == 0)
+		threads();
+	else
+		return 2;
+	return 0;
+}
