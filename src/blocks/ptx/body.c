@@ -8,17 +8,17 @@
 
 enum flow { GOES_ON, BRANCHES, BRANCHES_BY_TABLE, LEAVES, STOPS };
 
-static struct tare_blocks_module *module_of(struct reading *reading)
+static struct tare_blocks_module *module_of(struct ptx_reading *reading)
 {
 	return &reading->ptx->module;
 }
 
-static uint32_t last_block(struct reading *reading)
+static uint32_t last_block(struct ptx_reading *reading)
 {
 	return module_of(reading)->block_count - 1;
 }
 
-static struct ptx_edit *add_edit(struct reading *reading, enum ptx_edit_kind kind, size_t at,
+static struct ptx_edit *add_edit(struct ptx_reading *reading, enum ptx_edit_kind kind, size_t at,
                                  size_t end)
 {
 	struct ptx_edit *edit =
@@ -34,7 +34,7 @@ static struct ptx_edit *add_edit(struct reading *reading, enum ptx_edit_kind kin
 
 // ---- blocks
 
-static int begin_block(struct reading *reading)
+static int begin_block(struct ptx_reading *reading)
 {
 	struct tare_blocks_module *module = module_of(reading);
 	struct tare_blocks_block *block =
@@ -54,7 +54,7 @@ static int begin_block(struct reading *reading)
 }
 
 // Where the open block's counter is raised.
-static int place_block(struct reading *reading, size_t at)
+static int place_block(struct ptx_reading *reading, size_t at)
 {
 	struct ptx_edit *edit = add_edit(reading, PTX_EDIT_BLOCK, at, at);
 
@@ -68,7 +68,7 @@ static int place_block(struct reading *reading, size_t at)
 	return 0;
 }
 
-static int add_successor(struct reading *reading, uint32_t block, uint32_t label)
+static int add_successor(struct ptx_reading *reading, uint32_t block, uint32_t label)
 {
 	struct tare_blocks_module *module = module_of(reading);
 	uint32_t *successor =
@@ -85,12 +85,12 @@ static int add_successor(struct reading *reading, uint32_t block, uint32_t label
 	return 0;
 }
 
-static int add_next(struct reading *reading, uint32_t ahead)
+static int add_next(struct ptx_reading *reading, uint32_t ahead)
 {
 	return add_successor(reading, module_of(reading)->block_count - 1 + ahead, UINT32_MAX);
 }
 
-static int add_label(struct reading *reading, struct word label)
+static int add_label(struct ptx_reading *reading, struct word label)
 {
 	uint32_t symbol = reading_symbol(reading, label);
 
@@ -98,23 +98,24 @@ static int add_label(struct reading *reading, struct word label)
 }
 
 // The block that follows is reached from the open one.
-static int fall_through(struct reading *reading)
+static int fall_through(struct ptx_reading *reading)
 {
 	return add_next(reading, 1) ?: begin_block(reading);
 }
 
 // An instruction without predicate, or a label, comes behind those that have one.
-static int end_guarded(struct reading *reading)
+static int end_guarded(struct ptx_reading *reading)
 {
 	return reading->open && reading->predicate.bytes ? fall_through(reading) : 0;
 }
 
-static int ensure_block(struct reading *reading)
+static int ensure_block(struct ptx_reading *reading)
 {
 	return reading->open ? end_guarded(reading) : begin_block(reading);
 }
 
-static int begin_guarded(struct reading *reading, size_t at, struct word predicate, uint32_t guard)
+static int begin_guarded(struct ptx_reading *reading, size_t at, struct word predicate,
+                         uint32_t guard)
 {
 	const char *text = reading->scan.text;
 
@@ -137,7 +138,7 @@ static int begin_guarded(struct reading *reading, size_t at, struct word predica
 
 // ---- instructions
 
-static struct tare_blocks_tally *tally_of(struct reading *reading)
+static struct tare_blocks_tally *tally_of(struct ptx_reading *reading)
 {
 	struct tare_blocks_module *module = module_of(reading);
 	struct tare_blocks_block *block = &module->blocks[last_block(reading)];
@@ -168,22 +169,23 @@ static enum flow flow_of(const struct ptx_instruction *instruction)
 	                                     : GOES_ON;
 }
 
-static struct scan operands_of(const struct reading *reading,
-                               const struct ptx_instruction *instruction)
+static struct ptx_scan operands_of(const struct ptx_reading *reading,
+                                   const struct ptx_instruction *instruction)
 {
-	struct scan scan = { reading->scan.text,
-		             (size_t)(instruction->operands - reading->scan.text) +
-		                 instruction->operand_bytes,
-		             (size_t)(instruction->operands - reading->scan.text) };
+	struct ptx_scan scan = { reading->scan.text,
+		                 (size_t)(instruction->operands - reading->scan.text) +
+		                     instruction->operand_bytes,
+		                 (size_t)(instruction->operands - reading->scan.text) };
 
 	scan_skip(&scan);
 	return scan;
 }
 
 // A call: of a function by its name, with what is handed over behind it.
-static int read_call(struct reading *reading, const struct ptx_instruction *instruction, size_t at)
+static int read_call(struct ptx_reading *reading, const struct ptx_instruction *instruction,
+                     size_t at)
 {
-	struct scan scan = operands_of(reading, instruction);
+	struct ptx_scan scan = operands_of(reading, instruction);
 
 	if (scan_peek(&scan) == '(') {
 		if (!scan_to(&scan, ','))
@@ -210,7 +212,7 @@ static int read_call(struct reading *reading, const struct ptx_instruction *inst
 	}
 	if (scan_peek(&scan) != '(')
 		return 0;
-	struct scan inside = scan;
+	struct ptx_scan inside = scan;
 	inside.at++;
 	scan_skip(&inside);
 	if (!scan_brackets(&scan))
@@ -224,9 +226,9 @@ static int read_call(struct reading *reading, const struct ptx_instruction *inst
 	return 0;
 }
 
-static int add_targets(struct reading *reading, struct word targets)
+static int add_targets(struct ptx_reading *reading, struct word targets)
 {
-	struct scan scan = { reading->scan.text, targets.at + targets.bytes, targets.at };
+	struct ptx_scan scan = { reading->scan.text, targets.at + targets.bytes, targets.at };
 	uint32_t first = module_of(reading)->successor_count, base = reading->first_successor;
 	int status = 0;
 
@@ -250,10 +252,10 @@ static int add_targets(struct reading *reading, struct word targets)
 	return status;
 }
 
-static int branch(struct reading *reading, const struct ptx_instruction *instruction, bool guarded,
-                  uint32_t guard, bool by_table)
+static int branch(struct ptx_reading *reading, const struct ptx_instruction *instruction,
+                  bool guarded, uint32_t guard, bool by_table)
 {
-	struct scan scan = operands_of(reading, instruction);
+	struct ptx_scan scan = operands_of(reading, instruction);
 	size_t at = scan.at;
 	struct word first = scan_name(&scan);
 	int status = guarded ? reading_branch(reading, guard) : 0;
@@ -282,7 +284,7 @@ static int branch(struct reading *reading, const struct ptx_instruction *instruc
 	return status;
 }
 
-static int leave(struct reading *reading, const struct ptx_instruction *instruction, size_t at,
+static int leave(struct ptx_reading *reading, const struct ptx_instruction *instruction, size_t at,
                  struct word predicate)
 {
 	struct ptx_edit *edit = add_edit(reading, PTX_EDIT_LEAVE, at, reading->scan.at);
@@ -298,8 +300,8 @@ static int leave(struct reading *reading, const struct ptx_instruction *instruct
 }
 
 // What comes behind an instruction in its block, or begins one.
-static int flow_on(struct reading *reading, const struct ptx_instruction *instruction, size_t at,
-                   struct word predicate)
+static int flow_on(struct ptx_reading *reading, const struct ptx_instruction *instruction,
+                   size_t at, struct word predicate)
 {
 	enum flow flow = flow_of(instruction);
 	int status = 0;
@@ -313,10 +315,10 @@ static int flow_on(struct reading *reading, const struct ptx_instruction *instru
 	return status;
 }
 
-static int read_instruction(struct reading *reading, size_t at, struct word predicate,
+static int read_instruction(struct ptx_reading *reading, size_t at, struct word predicate,
                             uint32_t guard)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	struct ptx_instruction instruction = { .name = scan->text + scan->at };
 	struct word name = scan_word(scan);
 
@@ -347,9 +349,9 @@ static int read_instruction(struct reading *reading, size_t at, struct word pred
 	return status ?: flow_on(reading, &instruction, at, predicate);
 }
 
-static int read_guarded(struct reading *reading)
+static int read_guarded(struct ptx_reading *reading)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	size_t at = scan->at++;
 
 	scan_skip(scan);
@@ -369,7 +371,7 @@ static int read_guarded(struct reading *reading)
 
 // ---- what stands between
 
-static int read_loc(struct reading *reading)
+static int read_loc(struct ptx_reading *reading)
 {
 	unsigned long file = scan_number(&reading->scan), line = scan_number(&reading->scan);
 
@@ -380,9 +382,9 @@ static int read_loc(struct reading *reading)
 	return 0;
 }
 
-static int read_directive(struct reading *reading)
+static int read_directive(struct ptx_reading *reading)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	size_t at = scan->at;
 	struct word word = scan_name(scan);
 
@@ -395,14 +397,14 @@ static int read_directive(struct reading *reading)
 	return scan_to(scan, ';') ? 0 : reading_failed(reading, at, "it has no end");
 }
 
-static int begin_label(struct reading *reading, struct word label)
+static int begin_label(struct ptx_reading *reading, struct word label)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	uint32_t symbol = reading_symbol(reading, label);
 	int status = symbol == UINT32_MAX ? -ENOMEM : 0;
 
 	scan_skip(scan);
-	struct scan behind = *scan;
+	struct ptx_scan behind = *scan;
 	struct word word = scan_name(&behind);
 	if (status == 0 && scan_is(scan, word, ".branchtargets")) {
 		*scan = behind;
@@ -431,9 +433,9 @@ static int begin_label(struct reading *reading, struct word label)
 	return status;
 }
 
-static int read_statement(struct reading *reading)
+static int read_statement(struct ptx_reading *reading)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	size_t at = scan->at;
 	char c = scan_peek(scan);
 
@@ -446,7 +448,7 @@ static int read_statement(struct reading *reading)
 		return 0;
 	}
 	struct word word = scan_name(scan);
-	struct scan behind = *scan;
+	struct ptx_scan behind = *scan;
 	scan_skip(&behind);
 	if (word.bytes && scan_peek(&behind) == ':' &&
 	    (behind.at + 1 >= scan->bytes || scan->text[behind.at + 1] != ':')) {
@@ -458,7 +460,7 @@ static int read_statement(struct reading *reading)
 }
 
 // A body may end without an instruction that leaves it.
-static int end_body(struct reading *reading, size_t at)
+static int end_body(struct ptx_reading *reading, size_t at)
 {
 	int status = reading->must ? begin_block(reading) : end_guarded(reading);
 
@@ -470,7 +472,7 @@ static int end_body(struct reading *reading, size_t at)
 	return status;
 }
 
-static int resolve(struct reading *reading)
+static int resolve(struct ptx_reading *reading)
 {
 	struct tare_blocks_module *module = module_of(reading);
 
@@ -487,9 +489,9 @@ static int resolve(struct reading *reading)
 	return 0;
 }
 
-int reading_body(struct reading *reading)
+int reading_body(struct ptx_reading *reading)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	size_t begin = scan->at, depth = 1;
 
 	reading->first_successor = module_of(reading)->successor_count;

@@ -253,7 +253,7 @@ bool ptx_is_pure(const struct ptx_instruction *instruction)
 // The operands behind the i-th comma that stands in no brackets; NULL: there are none.
 static const char *operand(const struct ptx_instruction *instruction, int i, size_t *bytes)
 {
-	struct scan scan = { instruction->operands, instruction->operand_bytes, 0 };
+	struct ptx_scan scan = { instruction->operands, instruction->operand_bytes, 0 };
 
 	for (; i > 0; i--)
 		if (!scan_to(&scan, ','))

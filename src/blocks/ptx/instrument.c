@@ -89,12 +89,12 @@ static void choose_prefix(const struct ptx *ptx, char prefix[PREFIX_BYTES])
 	while (strstr(ptx->text, prefix));
 }
 
-void ptx_variable(const struct ptx *ptx, uint32_t function, char name[PTX_VARIABLE_BYTES])
+void ptx_variables(const struct ptx *ptx, char *text, size_t size)
 {
 	char prefix[PREFIX_BYTES];
 
 	choose_prefix(ptx, prefix);
-	snprintf(name, PTX_VARIABLE_BYTES, "%scounters_%" PRIu32, prefix, function);
+	snprintf(text, size, "%scounters_", prefix);
 }
 
 // ---- counters of a function
@@ -124,6 +124,17 @@ static uint32_t own_counters(const struct writing *writing)
 	return count;
 }
 
+// The name of a kernel's variable between two texts.
+static void put_variable(struct writing *writing, const char *before, uint32_t function,
+                         const char *after)
+{
+	const char *name = writing->ptx->module.functions[function].name;
+
+	put(writing, "%s~counters_", before);
+	put_bytes(writing, name, strlen(name));
+	put(writing, "%s", after);
+}
+
 static bool calls(const struct writing *writing)
 {
 	return writing->ptx->functions[writing->at].calls;
@@ -139,7 +150,7 @@ static void put_row(struct writing *writing)
 	if (writing->memory == PTX_MEMORY_ARGUMENT)
 		put(writing, "ld.param.b64 %%~m, [~memory];\n");
 	else
-		put(writing, "mov.u64 %%~m, ~counters_%" PRIu32 ";\n", writing->at);
+		put_variable(writing, "mov.u64 %~m, ", writing->at, ";\n");
 	put(writing, "mov.u32 %%~x, %%ctaid.x;\nmov.u32 %%~y, %%ctaid.y;\n"
 	             "add.u32 %%~x, %%~x, %%~y;\nmov.u32 %%~y, %%ctaid.z;\n"
 	             "add.u32 %%~x, %%~x, %%~y;\n");
@@ -364,10 +375,12 @@ static void edit(struct writing *writing, const struct ptx_edit *edit)
 static void put_variables(struct writing *writing)
 {
 	copy_to(writing, writing->ptx->globals);
-	for (uint32_t i = 0; i < writing->ptx->module.function_count; i++)
-		if (writing->ptx->functions[i].entry)
-			put(writing, "\n.global .align 8 .b64 ~counters_%" PRIu32 "[%" PRIu32 "];",
-			    i, writing->rows * writing->row_counters);
+	for (uint32_t i = 0; i < writing->ptx->module.function_count; i++) {
+		if (!writing->ptx->functions[i].entry)
+			continue;
+		put_variable(writing, "\n.global .align 8 .b64 ", i, "");
+		put(writing, "[%" PRIu32 "];", writing->rows * writing->row_counters);
+	}
 }
 
 int ptx_instrument(const struct ptx *ptx, const struct tare_blocks_plan *plan,

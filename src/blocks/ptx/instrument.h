@@ -9,7 +9,7 @@
 // Where the counters' memory is.
 enum ptx_memory {
 	PTX_MEMORY_ARGUMENT, // a kernel's last argument, one more than it had
-	PTX_MEMORY_MODULE,   // a variable of the module for each kernel (ptx_variable)
+	PTX_MEMORY_MODULE,   // a variable of the module for each kernel (ptx_variables)
 };
 
 // 0; -ENOTSUP where the module is of a kind that cannot be instrumented, or -ENOMEM, with a
@@ -19,6 +19,5 @@ int ptx_instrument(const struct ptx *ptx, const struct tare_blocks_plan *plan,
                    enum ptx_memory memory, struct tare_blocks_instrumented *made,
                    struct tare_error *error);
 
-#define PTX_VARIABLE_BYTES 48
-// The name of the variable in which a kernel's counters are, by its function's index.
-void ptx_variable(const struct ptx *ptx, uint32_t function, char name[PTX_VARIABLE_BYTES]);
+// What the names of the kernels' variables begin with; the kernel's name follows.
+void ptx_variables(const struct ptx *ptx, char *text, size_t size);

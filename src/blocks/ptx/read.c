@@ -5,92 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 64, MOST_FILES = 65536, LEAST_SLOTS = 256 };
+enum { MOST_FILES = 65536 };
 
-void *reading_more(struct reading *reading, void *list, struct room *room, size_t bytes)
-{
-	void **at = list;
-
-	if (room->count == room->most) {
-		size_t most = room->most ? 2 * room->most : FIRST_ROOM;
-		void *made = most <= UINT32_MAX ? realloc(*at, most * bytes) : NULL;
-		if (!made) {
-			tare_fail(reading->error, ENOMEM, "out of memory");
-			return NULL;
-		}
-		*at = made;
-		room->most = most;
-	}
-	void *last = (char *)*at + room->count++ * bytes;
-	memset(last, 0, bytes);
-	return last;
-}
-
-int reading_failed(struct reading *reading, size_t at, const char *what)
-{
-	unsigned line = 1;
-
-	for (size_t i = 0; i < at && i < reading->scan.bytes; i++)
-		line += reading->scan.text[i] == '\n';
-	return tare_fail(reading->error, EINVAL, "line %u of the PTX: %s", line, what);
-}
-
-// ---- names
-
-static uint32_t hash_of(const struct reading *reading, struct word word)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < word.bytes; i++)
-		hash = (hash ^ (unsigned char)reading->scan.text[word.at + i]) * 16777619u;
-	return hash;
-}
-
-static bool is_same(const struct reading *reading, struct word a, struct word b)
+static bool is_same(const struct ptx_reading *reading, struct word a, struct word b)
 {
 	return a.bytes == b.bytes &&
 	       memcmp(reading->scan.text + a.at, reading->scan.text + b.at, a.bytes) == 0;
 }
 
-static bool grow_slots(struct reading *reading)
-{
-	uint32_t count = reading->slot_count ? 2 * reading->slot_count : LEAST_SLOTS;
-	uint32_t *slots = calloc(count, sizeof *slots);
-	struct symbol *symbols =
-	    slots ? realloc(reading->symbols, count / 2 * sizeof *symbols) : NULL;
-
-	if (!symbols) {
-		free(slots);
-		tare_fail(reading->error, ENOMEM, "out of memory");
-		return false;
-	}
-	reading->symbols = symbols;
-	free(reading->slots);
-	reading->slots = slots;
-	reading->slot_count = count;
-	for (uint32_t i = 0; i < reading->symbol_count; i++) {
-		uint32_t at = hash_of(reading, symbols[i].word) & (count - 1);
-		while (slots[at])
-			at = (at + 1) & (count - 1);
-		slots[at] = i + 1;
-	}
-	return true;
-}
-
-uint32_t reading_symbol(struct reading *reading, struct word word)
-{
-	if (reading->symbol_count >= reading->slot_count / 2 && !grow_slots(reading))
-		return UINT32_MAX;
-	uint32_t mask = reading->slot_count - 1, at = hash_of(reading, word) & mask;
-	for (; reading->slots[at]; at = (at + 1) & mask)
-		if (is_same(reading, reading->symbols[reading->slots[at] - 1].word, word))
-			return reading->slots[at] - 1;
-	reading->symbols[reading->symbol_count] = (struct symbol){ .word = word };
-	reading->slots[at] = ++reading->symbol_count;
-	return reading->symbol_count - 1;
-}
-
-static void forget_symbols(struct reading *reading)
+static void forget_symbols(struct ptx_reading *reading)
 {
 	if (reading->slot_count)
 		memset(reading->slots, 0, reading->slot_count * sizeof *reading->slots);
@@ -99,7 +22,7 @@ static void forget_symbols(struct reading *reading)
 }
 
 // A name that ends; the memory has room for all that stand in the text.
-static char *keep_name(struct reading *reading, struct word word)
+static char *keep_name(struct ptx_reading *reading, struct word word)
 {
 	char *name = reading->ptx->module.names + reading->names;
 
@@ -119,11 +42,11 @@ struct header {
 	size_t end;
 };
 
-static int read_list(struct reading *reading, struct header *header)
+static int read_list(struct ptx_reading *reading, struct header *header)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	size_t open = scan->at;
-	struct scan inside = *scan;
+	struct ptx_scan inside = *scan;
 
 	if (!scan_brackets(scan))
 		return reading_failed(reading, open, "a list of parameters has no end");
@@ -141,9 +64,9 @@ static int read_list(struct reading *reading, struct header *header)
 }
 
 // From behind .entry or .func to behind the '{' of its body, or its ';'.
-static int read_header(struct reading *reading, struct header *header)
+static int read_header(struct ptx_reading *reading, struct header *header)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 
 	for (;;) {
 		scan_skip(scan);
@@ -184,9 +107,9 @@ static int read_header(struct reading *reading, struct header *header)
 	}
 }
 
-static int note_parameters(struct reading *reading, const struct header *header)
+static int note_parameters(struct ptx_reading *reading, const struct header *header)
 {
-	struct scan scan = reading->scan;
+	struct ptx_scan scan = reading->scan;
 
 	scan.at = header->parameters;
 	while (header->listed && scan.at < header->list) {
@@ -206,7 +129,7 @@ static int note_parameters(struct reading *reading, const struct header *header)
 	return 0;
 }
 
-static int add_function(struct reading *reading, const struct header *header)
+static int add_function(struct ptx_reading *reading, const struct header *header)
 {
 	struct ptx *ptx = reading->ptx;
 	struct room beside = reading->functions;
@@ -232,7 +155,7 @@ static int add_function(struct reading *reading, const struct header *header)
 	return note_parameters(reading, header);
 }
 
-static int add_edit(struct reading *reading, const struct ptx_edit *edit)
+static int add_edit(struct ptx_reading *reading, const struct ptx_edit *edit)
 {
 	struct ptx_edit *at =
 	    reading_more(reading, &reading->ptx->edits, &reading->edits, sizeof *at);
@@ -243,7 +166,7 @@ static int add_edit(struct reading *reading, const struct ptx_edit *edit)
 	return 0;
 }
 
-static int read_function(struct reading *reading, bool entry)
+static int read_function(struct ptx_reading *reading, bool entry)
 {
 	struct header header = { .entry = entry };
 	int status = read_header(reading, &header);
@@ -272,9 +195,9 @@ static int read_function(struct reading *reading, bool entry)
 
 // ---- the whole
 
-static int read_file(struct reading *reading)
+static int read_file(struct ptx_reading *reading)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	struct tare_blocks_module *module = &reading->ptx->module;
 	unsigned long number = scan_number(scan);
 
@@ -302,9 +225,9 @@ static int read_file(struct reading *reading)
 	return 0;
 }
 
-static int read_line_directive(struct reading *reading, struct word word)
+static int read_line_directive(struct ptx_reading *reading, struct word word)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	struct ptx *ptx = reading->ptx;
 
 	if (scan_is(scan, word, ".file"))
@@ -319,7 +242,7 @@ static int read_line_directive(struct reading *reading, struct word word)
 	return 0;
 }
 
-static bool is_line_directive(const struct scan *scan, struct word word)
+static bool is_line_directive(const struct ptx_scan *scan, struct word word)
 {
 	static const char *const names[] = { ".version", ".target", ".address_size", ".file",
 		                             ".loc" };
@@ -330,9 +253,9 @@ static bool is_line_directive(const struct scan *scan, struct word word)
 	return false;
 }
 
-static int read_declaration(struct reading *reading)
+static int read_declaration(struct ptx_reading *reading)
 {
-	struct scan *scan = &reading->scan;
+	struct ptx_scan *scan = &reading->scan;
 	size_t at = scan->at;
 	struct word word = scan_name(scan);
 
@@ -357,7 +280,7 @@ static int read_declaration(struct reading *reading)
 	return scan_to(scan, ';') ? 0 : reading_failed(reading, at, "it has no end");
 }
 
-static uint32_t function_named(const struct reading *reading, const struct ptx_edit *edit)
+static uint32_t function_named(const struct ptx_reading *reading, const struct ptx_edit *edit)
 {
 	const struct ptx *ptx = reading->ptx;
 
@@ -369,7 +292,7 @@ static uint32_t function_named(const struct reading *reading, const struct ptx_e
 }
 
 // Declarations and calls of functions that are elsewhere stay as they are.
-static void resolve_names(struct reading *reading)
+static void resolve_names(struct ptx_reading *reading)
 {
 	struct ptx *ptx = reading->ptx;
 	size_t used = 0;
@@ -413,7 +336,7 @@ static void sum_blocks(struct tare_blocks_module *module)
 	}
 }
 
-static int read_all(struct reading *reading)
+static int read_all(struct ptx_reading *reading)
 {
 	struct ptx *ptx = reading->ptx;
 	int status = 0;
@@ -439,7 +362,7 @@ static int read_all(struct reading *reading)
 
 bool ptx_is_text(const void *data, size_t bytes)
 {
-	struct scan scan = { data, bytes, 0 };
+	struct ptx_scan scan = { data, bytes, 0 };
 
 	scan_skip(&scan);
 	return scan_is(&scan, scan_name(&scan), ".version");
@@ -447,7 +370,7 @@ bool ptx_is_text(const void *data, size_t bytes)
 
 int ptx_read(const char *text, size_t bytes, struct ptx *ptx, struct tare_error *error)
 {
-	struct reading reading = { .ptx = ptx, .error = error };
+	struct ptx_reading reading = { .ptx = ptx, .error = error };
 
 	*ptx = (struct ptx){ .bytes = strnlen(text, bytes) };
 	if (!ptx_is_text(text, ptx->bytes))
@@ -460,7 +383,7 @@ int ptx_read(const char *text, size_t bytes, struct ptx *ptx, struct tare_error 
 		return tare_fail(error, ENOMEM, "out of memory");
 	memcpy(ptx->text, text, ptx->bytes);
 	ptx->text[ptx->bytes] = 0;
-	reading.scan = (struct scan){ ptx->text, ptx->bytes, 0 };
+	reading.scan = (struct ptx_scan){ ptx->text, ptx->bytes, 0 };
 	int status = read_all(&reading);
 	free(reading.symbols);
 	free(reading.slots);

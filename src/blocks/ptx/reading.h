@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module of PTX as it is read: what read.c, body.c and steps.c share.
+// A module of PTX as it is read: what read.c, body.c, steps.c and names.c share.
 #pragma once
 #include "blocks/ptx/classify.h"
 #include "blocks/ptx/ptx.h"
@@ -18,9 +18,9 @@ struct room {
 	size_t count, most;
 };
 
-struct reading {
+struct ptx_reading {
 	struct ptx *ptx;
-	struct scan scan;
+	struct ptx_scan scan;
 	struct tare_error *error;
 	struct room functions, blocks, pieces, successors, edits, steps, registers;
 	// of the function that is read
@@ -41,20 +41,20 @@ struct reading {
 };
 
 // One more place in a list of ptx's or the module's; NULL: no memory, which is told.
-void *reading_more(struct reading *reading, void *list, struct room *room, size_t bytes);
-int reading_failed(struct reading *reading, size_t at, const char *what);
+void *reading_more(struct ptx_reading *reading, void *list, struct room *room, size_t bytes);
+int reading_failed(struct ptx_reading *reading, size_t at, const char *what);
 
 // The symbol of a name of the function; UINT32_MAX: no memory.
-uint32_t reading_symbol(struct reading *reading, struct word word);
+uint32_t reading_symbol(struct ptx_reading *reading, struct word word);
 
 // Reads the body of the last function, from behind its '{' to behind its '}'. 0 or a negative
 // errno.
-int reading_body(struct reading *reading);
+int reading_body(struct ptx_reading *reading);
 
 // Notes what an instruction in the open block does to registers.
-int reading_step(struct reading *reading, const struct ptx_instruction *instruction);
+int reading_step(struct ptx_reading *reading, const struct ptx_instruction *instruction);
 // That the open block is left by a register.
-int reading_branch(struct reading *reading, uint32_t symbol);
+int reading_branch(struct ptx_reading *reading, uint32_t symbol);
 // Whether an instruction's result is the symbol.
-bool reading_writes(struct reading *reading, const struct ptx_instruction *instruction,
+bool reading_writes(struct ptx_reading *reading, const struct ptx_instruction *instruction,
                     uint32_t symbol);

@@ -9,23 +9,23 @@ static bool is_name(char c)
 	       c == '_' || c == '$' || c == '%';
 }
 
-char scan_peek(const struct scan *scan)
+char scan_peek(const struct ptx_scan *scan)
 {
 	return scan->at < scan->bytes ? scan->text[scan->at] : 0;
 }
 
-static char peek_next(const struct scan *scan)
+static char peek_next(const struct ptx_scan *scan)
 {
 	return scan->at + 1 < scan->bytes ? scan->text[scan->at + 1] : 0;
 }
 
-void scan_line(struct scan *scan)
+void scan_line(struct ptx_scan *scan)
 {
 	while (scan->at < scan->bytes && scan->text[scan->at] != '\n')
 		scan->at++;
 }
 
-static void skip_remark(struct scan *scan)
+static void skip_remark(struct ptx_scan *scan)
 {
 	for (scan->at += 2; scan->at < scan->bytes; scan->at++)
 		if (scan->text[scan->at] == '*' && peek_next(scan) == '/') {
@@ -34,7 +34,7 @@ static void skip_remark(struct scan *scan)
 		}
 }
 
-void scan_skip(struct scan *scan)
+void scan_skip(struct ptx_scan *scan)
 {
 	while (scan->at < scan->bytes) {
 		char c = scan_peek(scan);
@@ -49,7 +49,7 @@ void scan_skip(struct scan *scan)
 	}
 }
 
-struct word scan_word(struct scan *scan)
+struct word scan_word(struct ptx_scan *scan)
 {
 	struct word word = { .at = scan->at };
 
@@ -60,7 +60,7 @@ struct word scan_word(struct scan *scan)
 	return word;
 }
 
-struct word scan_name(struct scan *scan)
+struct word scan_name(struct ptx_scan *scan)
 {
 	struct word word = { .at = scan->at };
 
@@ -72,12 +72,12 @@ struct word scan_name(struct scan *scan)
 	return word;
 }
 
-bool scan_is(const struct scan *scan, struct word word, const char *text)
+bool scan_is(const struct ptx_scan *scan, struct word word, const char *text)
 {
 	return strlen(text) == word.bytes && memcmp(scan->text + word.at, text, word.bytes) == 0;
 }
 
-static void skip_string(struct scan *scan)
+static void skip_string(struct ptx_scan *scan)
 {
 	for (scan->at++; scan->at < scan->bytes && scan->text[scan->at] != '"'; scan->at++)
 		if (scan->text[scan->at] == '\\' && scan->at + 1 < scan->bytes)
@@ -86,7 +86,7 @@ static void skip_string(struct scan *scan)
 		scan->at++;
 }
 
-bool scan_to(struct scan *scan, char end)
+bool scan_to(struct ptx_scan *scan, char end)
 {
 	size_t depth = 0;
 
@@ -112,7 +112,7 @@ bool scan_to(struct scan *scan, char end)
 	}
 }
 
-bool scan_brackets(struct scan *scan)
+bool scan_brackets(struct ptx_scan *scan)
 {
 	char open = scan_peek(scan);
 
@@ -120,7 +120,7 @@ bool scan_brackets(struct scan *scan)
 	return scan_to(scan, open == '(' ? ')' : open == '{' ? '}' : ']');
 }
 
-unsigned long scan_number(struct scan *scan)
+unsigned long scan_number(struct ptx_scan *scan)
 {
 	unsigned long number = 0;
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct scan {
+struct ptx_scan {
 	const char *text;
 	size_t bytes, at;
 };
@@ -14,20 +14,20 @@ struct word {
 };
 
 // Behind spaces and remarks.
-void scan_skip(struct scan *scan);
+void scan_skip(struct ptx_scan *scan);
 // The next byte; 0 at the end.
-char scan_peek(const struct scan *scan);
+char scan_peek(const struct ptx_scan *scan);
 // A word of letters, digits, and _ $ % . (and :: of instructions); it may have no bytes.
-struct word scan_word(struct scan *scan);
+struct word scan_word(struct ptx_scan *scan);
 // A name: the same without dots and colons, but for those that a directive begins with.
-struct word scan_name(struct scan *scan);
-bool scan_is(const struct scan *scan, struct word word, const char *text);
+struct word scan_name(struct ptx_scan *scan);
+bool scan_is(const struct ptx_scan *scan, struct word word, const char *text);
 // Behind the end of the line.
-void scan_line(struct scan *scan);
+void scan_line(struct ptx_scan *scan);
 // Behind the next `end` that stands in no brackets of its own, string or remark; false: there is
 // none.
-bool scan_to(struct scan *scan, char end);
+bool scan_to(struct ptx_scan *scan, char end);
 // Behind the bracket that closes the one here.
-bool scan_brackets(struct scan *scan);
+bool scan_brackets(struct ptx_scan *scan);
 // A number without sign; 0: there is none.
-unsigned long scan_number(struct scan *scan);
+unsigned long scan_number(struct ptx_scan *scan);

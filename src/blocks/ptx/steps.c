@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Registers of the machine that say the same to all threads of a group.
-static bool is_of_groups(const struct scan *scan, struct word word)
+static bool is_of_groups(const struct ptx_scan *scan, struct word word)
 {
 	static const char *const names[] = { "%ntid",    "%ctaid", "%nctaid",
 		                             "%gridid",  "%nsmid", "%total_smem_size",
@@ -26,7 +26,7 @@ static bool begins_register(char c)
 }
 
 // The next name in a text of operands; 0 bytes at the end. Parts of registers (.x) are left out.
-static struct word next_name(struct scan *scan)
+static struct word next_name(struct ptx_scan *scan)
 {
 	while (scan->at < scan->bytes) {
 		scan_skip(scan);
@@ -42,7 +42,7 @@ static struct word next_name(struct scan *scan)
 	return (struct word){ .at = scan->at };
 }
 
-static int add_register(struct reading *reading, uint32_t symbol)
+static int add_register(struct ptx_reading *reading, uint32_t symbol)
 {
 	struct ptx *ptx = reading->ptx;
 	uint32_t *at = reading_more(reading, &ptx->registers, &reading->registers, sizeof *at);
@@ -53,7 +53,7 @@ static int add_register(struct reading *reading, uint32_t symbol)
 	return 0;
 }
 
-static struct ptx_step *add_step(struct reading *reading)
+static struct ptx_step *add_step(struct ptx_reading *reading)
 {
 	struct ptx *ptx = reading->ptx;
 	struct ptx_step *step = reading_more(reading, &ptx->steps, &reading->steps, sizeof *step);
@@ -65,7 +65,7 @@ static struct ptx_step *add_step(struct reading *reading)
 	return step;
 }
 
-static void note(struct reading *reading, uint32_t symbol, bool result)
+static void note(struct ptx_reading *reading, uint32_t symbol, bool result)
 {
 	uint32_t *first =
 	    result ? &reading->symbols[symbol].defined : &reading->symbols[symbol].used;
@@ -75,7 +75,7 @@ static void note(struct reading *reading, uint32_t symbol, bool result)
 }
 
 // Adds the registers that a text names; whether what it names is not the same for all.
-static int add_names(struct reading *reading, struct scan scan, bool result, bool *differs)
+static int add_names(struct ptx_reading *reading, struct ptx_scan scan, bool result, bool *differs)
 {
 	for (struct word word = next_name(&scan); word.bytes; word = next_name(&scan)) {
 		if (is_of_groups(&scan, word))
@@ -100,11 +100,11 @@ static int add_names(struct reading *reading, struct scan scan, bool result, boo
 }
 
 // Loads of what no thread writes: the kernel's arguments, and constants.
-static bool loads_constants(struct reading *reading, const struct ptx_instruction *instruction)
+static bool loads_constants(struct ptx_reading *reading, const struct ptx_instruction *instruction)
 {
 	static const char argument[] = "ld.param", constant[] = "ld.const";
 	const struct ptx *ptx = reading->ptx;
-	struct scan scan = { instruction->operands, instruction->operand_bytes, 0 };
+	struct ptx_scan scan = { instruction->operands, instruction->operand_bytes, 0 };
 
 	if (instruction->name_bytes < sizeof argument - 1)
 		return false;
@@ -122,11 +122,11 @@ static bool loads_constants(struct reading *reading, const struct ptx_instructio
 }
 
 // The first operand, where it is a result, and what comes behind it.
-static bool divide(const struct reading *reading, const struct ptx_instruction *instruction,
-                   struct scan *result, struct scan *rest)
+static bool divide(const struct ptx_reading *reading, const struct ptx_instruction *instruction,
+                   struct ptx_scan *result, struct ptx_scan *rest)
 {
 	size_t at = (size_t)(instruction->operands - reading->scan.text);
-	struct scan scan = { reading->scan.text, at + instruction->operand_bytes, at };
+	struct ptx_scan scan = { reading->scan.text, at + instruction->operand_bytes, at };
 
 	scan_skip(&scan);
 	*result = *rest = scan;
@@ -140,9 +140,9 @@ static bool divide(const struct reading *reading, const struct ptx_instruction *
 	return true;
 }
 
-int reading_step(struct reading *reading, const struct ptx_instruction *instruction)
+int reading_step(struct ptx_reading *reading, const struct ptx_instruction *instruction)
 {
-	struct scan result, rest;
+	struct ptx_scan result, rest;
 	bool known = ptx_is_pure(instruction) || loads_constants(reading, instruction);
 	bool differs = !known;
 
@@ -154,7 +154,7 @@ int reading_step(struct reading *reading, const struct ptx_instruction *instruct
 	// What it reads was set before it, not by it.
 	if (status == 0 && known) {
 		uint32_t step = (uint32_t)reading->steps.count;
-		struct scan again = rest;
+		struct ptx_scan again = rest;
 		for (struct word word = next_name(&again); word.bytes; word = next_name(&again)) {
 			uint32_t symbol = reading_symbol(reading, word);
 			if (symbol == UINT32_MAX)
@@ -167,7 +167,7 @@ int reading_step(struct reading *reading, const struct ptx_instruction *instruct
 	return status;
 }
 
-int reading_branch(struct reading *reading, uint32_t symbol)
+int reading_branch(struct ptx_reading *reading, uint32_t symbol)
 {
 	struct ptx_step *step = add_step(reading);
 
@@ -179,10 +179,10 @@ int reading_branch(struct reading *reading, uint32_t symbol)
 	return add_register(reading, symbol < reading->symbol_count ? symbol : 0);
 }
 
-bool reading_writes(struct reading *reading, const struct ptx_instruction *instruction,
+bool reading_writes(struct ptx_reading *reading, const struct ptx_instruction *instruction,
                     uint32_t symbol)
 {
-	struct scan result, rest;
+	struct ptx_scan result, rest;
 
 	if (!divide(reading, instruction, &result, &rest))
 		return false;

@@ -150,6 +150,12 @@ static struct pair *new_pair(void)
 	return pair;
 }
 
+static void write_build(cl_program program, const struct blocks_source *source)
+{
+	blocks_write(source->hash, BLOCKS_BUILD_SUFFIX, source->data, source->bytes);
+	blocks_ptx_write_lines(program, source);
+}
+
 static void know(cl_kernel kernel, cl_program program, const char *name)
 {
 	struct blocks_source source;
@@ -171,7 +177,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	else if (pair->row != NULL && stage != BLOCKS_COLLECT)
 		pair->twin = make_twin(kernel, program, name, pair);
 	else if (source.data != NULL)
-		blocks_write(source.hash, BLOCKS_BUILD_SUFFIX, source.data, source.bytes);
+		write_build(program, &source);
 	blocks_source_free(&source);
 	guest_map_put(pairs, kernel, (uintptr_t)pair);
 }

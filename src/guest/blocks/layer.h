@@ -31,6 +31,14 @@ void blocks_specialised(cl_program program);
 cl_program blocks_twin_program(cl_program program, const struct blocks_module *module,
                                struct blocks_kernel *row);
 
+// ---- PTX, as NVIDIA's driver gives and takes it (ptx.c)
+
+// Where all devices of a program have the same PTX as its binary, that, without an end; else no
+// data.
+void blocks_ptx_of(cl_program program, struct blocks_source *ptx);
+// Writes down what lines of such a BUILD are of: the program's source, and its PTX with lines.
+void blocks_ptx_write_lines(cl_program program, const struct blocks_source *source);
+
 // ---- binaries (binary.c)
 
 bool blocks_binaries_begin(void);
