@@ -397,9 +397,11 @@ static int make(struct work *work, struct tare_error *error)
 {
 	struct tare_blocks_build *build = work->build;
 	size_t bytes = 0;
+
+	if (build->language == BLOCKS_PTX)
+		return tare_blocks_compile_ptx(work->folder, &work->parts.at[0], build, error);
 	int status =
 	    tare_blocks_tools_find(llvm_of(work->parts.at[0].platform), &work->tools, error);
-
 	if (status == 0) {
 		snprintf(build->clang, sizeof build->clang, "%s", work->tools.clang);
 		snprintf(build->translator, sizeof build->translator, "%s", work->tools.translator);
@@ -476,7 +478,7 @@ static void make_build(const struct how *how, struct tare_blocks_build *build)
 
 bool tare_blocks_is_single(const struct tare_blocks_build *build)
 {
-	return !build->parts && build->sources.count <= 1;
+	return !build->parts && build->sources.count <= 1 && build->language != BLOCKS_PTX;
 }
 
 static bool is_build(const char *name, uint64_t *hash)

@@ -30,7 +30,7 @@ struct tare_blocks_build {
 };
 
 // Whether a build is one text, or one module, that another one can be built in place of: it has no
-// parts, and no headers of the program's.
+// parts, and no headers of the program's, and it is no PTX.
 bool tare_blocks_is_single(const struct tare_blocks_build *build);
 
 struct tare_blocks_builds {
@@ -48,6 +48,10 @@ int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_bui
 // that are there.
 int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,
                                     struct tare_error *error);
+// Instruments a build that is PTX, which takes no tools, and writes its module. 0 or a negative
+// errno with a sentence.
+int tare_blocks_compile_ptx(const char *folder, const struct tare_blocks_input *input,
+                            struct tare_blocks_build *build, struct tare_error *error);
 // Writes a module for the layer into a folder: SPIR-V and, where there is a translator, bitcode.
 // The rest of what it is stands in *head. 0 or a negative errno with a sentence.
 int tare_blocks_module_write(const char *folder, const struct tare_blocks_build *build,

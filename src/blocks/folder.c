@@ -127,6 +127,7 @@ void tare_blocks_place_free(struct tare_blocks_place *place)
 	}
 	free(place->layer);
 	free(place->sampler);
+	free(place->ptx);
 	free(place->recorder);
 	*place = (struct tare_blocks_place){ .lock = -1 };
 }

@@ -165,8 +165,8 @@ void tare_blocks_parts_free(struct tare_blocks_parts *parts)
 enum blocks_language tare_blocks_parts_language(const struct tare_blocks_parts *parts)
 {
 	for (uint32_t i = 0; i < parts->count; i++)
-		if (parts->at[i].head.language == BLOCKS_OPENCL_C)
-			return BLOCKS_OPENCL_C;
+		if (parts->at[i].head.language != BLOCKS_SPIRV)
+			return (enum blocks_language)parts->at[i].head.language;
 	return BLOCKS_SPIRV;
 }
 

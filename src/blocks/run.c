@@ -32,8 +32,10 @@ int tare_blocks_layer_find(const char *recorder, struct tare_blocks_place *place
 		place->layer = NULL;
 	if (asprintf(&place->sampler, "%.*s/" SAMPLES_LIBRARY, length, recorder) < 0)
 		place->sampler = NULL;
+	if (asprintf(&place->ptx, "%.*s/" BLOCKS_PTX_LIBRARY, length, recorder) < 0)
+		place->ptx = NULL;
 	place->recorder = strdup(recorder);
-	if (!place->layer || !place->sampler || !place->recorder)
+	if (!place->layer || !place->sampler || !place->ptx || !place->recorder)
 		return tare_fail(error, ENOMEM, "out of memory");
 	if (access(place->layer, R_OK) == 0)
 		return 0;
@@ -166,6 +168,8 @@ static char **make_environment(const struct tare_blocks_place *place,
 		made[used++] = assign(SAMPLES_ENVIRONMENT_EXACT, run->exact ? run->exact : "");
 		made[used++] = assign(SAMPLES_ENVIRONMENT_COUNT, run->count ? "1" : "");
 	}
+	if (run->ptx)
+		made[used++] = assign(INJECTION, place->ptx);
 	if (run->options)
 		made[used++] = assign(BLOCKS_ENVIRONMENT_OPTIONS, run->options);
 	if (run->cache)

@@ -6,6 +6,7 @@
 struct tare_blocks_place {
 	char *layer;    // the library's path, malloc
 	char *sampler;  // that of CUDA's
+	char *ptx;      // that of CUDA's PTX
 	char *recorder; // that of tare record's
 	const char *drivers,
 	    *behind;       // stubs of Level Zero's drivers (record/loader/driver.h), or NULL
@@ -28,6 +29,7 @@ struct tare_blocks_run {
 	const char *stage;   // guest/blocks/shared.h
 	bool silent;         // without standard output
 	uint32_t period;     // CUDA kernels are sampled every 2 to this power cycles; 0: not
+	bool ptx;            // PTX of CUDA programs is counted; not together with a period
 	bool launches;       // of CUDA kernels are counted
 	const char *exact;   // the CUDA kernel that is timed (shared.h of the sampler); NULL: none
 	bool count;          // its instructions are counted, and nothing is sampled

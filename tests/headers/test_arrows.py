@@ -33,7 +33,7 @@ ROOMS = {
     "model": {"": {"statistics"}, "statistics": set(), "script": {""}, "engine": {"", "script", "statistics"}},
     "record": {"": {"loader"}, "loader": set()},
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
-               "elf": set(), "cuda": {"tools", "elf"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
+               "ptx": {"", "module"}, "elf": set(), "cuda": {"tools", "elf"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
                "clock": {"elf", "tools"}, "options": {""}, "gains": {"", "module", "findings", "options"},
                "report": {"", "findings", "intel", "options", "clock", "module", "gains", "cuda", "cuda/report"}},
     "analysis": {
@@ -50,7 +50,7 @@ ROOMS = {
         "calibrate": {"", "stack"}, "layer": {""}, "opencl": {"", "stack", "calibrate", "layer"}, "levelzero": {"", "stack", "calibrate"},
         "levelzero/counters": {"", "count", "levelzero"}, "levelzero/stub": {""},
         "cuda": {"", "stack", "calibrate", "cuda/front", "cuda/counters"}, "cuda/counters": {"", "count", "cuda"}, "cuda/front": set(),
-        "blocks": {"", "layer"}, "samples": {"", "cuda"},
+        "blocks": {"", "layer"}, "samples": {"", "cuda"}, "ptx": {"", "blocks", "cuda"},
     },
     "report": {"": {"terminal"}, "terminal": set(), "core": {"terminal"}, "tables": {"core", "terminal"},
                "result": {"", "terminal", "core"}, "run": {"", "terminal", "core", "tables"},

@@ -22,6 +22,8 @@ ALLOWED = {
     "backend/opencl/module.c": (1, "the driver's versions"),
     "backend/spirv_parameter.c": (3, "types in SPIR-V"),
     "base/units.c": (1, "what the user typed"),
+    "blocks/ptx/build.c": (1, "the program's build options"),
+    "blocks/ptx/instrument.c": (1, "PTX"),
     "blocks/gains/floats.c": (1, "the program's source, in OpenCL C"),
     "blocks/gains/source.c": (1, "the program's source, in OpenCL C"),
     "blocks/gains/text.c": (8, "the program's source, in OpenCL C"),

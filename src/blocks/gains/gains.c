@@ -163,6 +163,10 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 	size_t index = (size_t)(kernel - gains->profile->kernels);
 	double reach = gains->reaches[index * TARE_BLOCKS_CHANGES + (size_t)change];
 
+	if (kernel->build->language == BLOCKS_PTX) {
+		say(gain, "its program was counted as PTX, which tare does not change");
+		return;
+	}
 	if (!tare_blocks_is_single(kernel->build)) {
 		say(gain, "its program is of several parts, or compiled with headers that are "
 		          "programs, and tare changes single ones");

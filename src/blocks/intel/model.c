@@ -205,6 +205,8 @@ static int write_input(const char *folder, const struct tare_blocks_build *build
 	const struct spirv_words *words = &build->module.words;
 	bool spirv = build->language == BLOCKS_SPIRV;
 
+	if (build->language == BLOCKS_PTX)
+		return tare_fail(error, ENOTSUP, "its program is PTX, which ocloc does not take");
 	if (!tare_blocks_is_single(build))
 		return tare_fail(error, ENOTSUP,
 		                 "its program is of several parts, or compiled with headers that "

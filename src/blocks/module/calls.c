@@ -45,6 +45,8 @@ bool tare_blocks_is_launched(const struct tare_blocks_module *module,
 
 	if (!function->counted)
 		return false;
+	if (!tare_blocks_has_words(module))
+		return function->kernel != NULL;
 	return is_entry(module, function->id)
 	           ? calls_of(words, function->id) == 0
 	           : function->kernel && calls_of(words, function->id) == 1;
@@ -89,8 +91,8 @@ bool tare_blocks_is_told_by_calls(const struct tare_blocks_module *module,
 {
 	uint32_t place = (uint32_t)(function - module->functions);
 
-	if (!function->counted || function->kernel || is_entry(module, function->id) ||
-	    module->function_count > MOST_FUNCTIONS)
+	if (!tare_blocks_has_words(module) || !function->counted || function->kernel ||
+	    is_entry(module, function->id) || module->function_count > MOST_FUNCTIONS)
 		return false;
 	struct search search = { .module = module,
 		                 .seen = calloc(module->function_count, sizeof *search.seen),

@@ -113,6 +113,8 @@ size_t graph_end(const struct graph *graph, uint32_t block)
 	const struct spirv_words *words = &graph->module->words;
 	size_t at = graph->module->blocks[graph->function->first_block + block].at;
 
+	if (!tare_blocks_has_words(graph->module))
+		return 0;
 	for (at += spirv_length(words, at); at < words->count; at += spirv_length(words, at)) {
 		uint32_t op = spirv_op(words, at);
 		if (op >= FIRST_END && op < BEHIND_ENDS)
@@ -121,4 +123,27 @@ size_t graph_end(const struct graph *graph, uint32_t block)
 			break;
 	}
 	return 0;
+}
+
+uint32_t graph_split(const struct graph *graph, uint32_t block, struct tare_blocks_way *ways)
+{
+	uint32_t join = graph_join(graph, block), blocks = graph->function->blocks;
+	uint32_t stack[TARE_BLOCKS_MOST_BLOCKS + 1], depth = 0;
+	struct graph_set seen = { .words = { 0 } };
+
+	if (join < blocks)
+		graph_put(&seen, join);
+	stack[depth++] = block;
+	while (depth) {
+		uint32_t at = stack[--depth];
+		for (uint32_t i = 0; i < graph_edges(graph, at); i++) {
+			uint32_t next = graph_next(graph, at, i);
+			if (graph_has(&seen, next))
+				continue;
+			graph_put(&seen, next);
+			ways[next].uniform = false;
+			stack[depth++] = next;
+		}
+	}
+	return join;
 }

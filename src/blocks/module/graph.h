@@ -48,6 +48,9 @@ static inline uint32_t graph_edges(const struct graph *graph, uint32_t block)
 
 // The first block that every way from this one to an end passes; UINT32_MAX: there is none.
 uint32_t graph_join(const struct graph *graph, uint32_t block);
+// A group splits as it leaves a block: what it then passes is not uniform, up to where its ways
+// meet, which is returned as by graph_join().
+uint32_t graph_split(const struct graph *graph, uint32_t block, struct tare_blocks_way *ways);
 // The word of the instruction that ends a block; 0: there is none.
 size_t graph_end(const struct graph *graph, uint32_t block);
 

@@ -66,6 +66,8 @@ static bool returns_at_once(const struct graph *graph, uint32_t block)
 	size_t end = graph_end(graph, block);
 	uint32_t op = end ? spirv_op(&graph->module->words, end) : 0;
 
+	if (!tare_blocks_has_words(graph->module))
+		op = graph_edges(graph, block) ? 0 : RETURN;
 	return (op == RETURN || op == RETURN_VALUE) &&
 	       tare_blocks_instructions(&of->tally) <= SHORT;
 }
@@ -85,13 +87,16 @@ static uint32_t taken(const struct graph *graph, uint32_t block, uint32_t i)
 	// A loop is left in the end.
 	if (edges == 1 || leaves(graph, block, next))
 		return ALL;
-	if (edges != 2 || !end || spirv_op(&graph->module->words, end) != BRANCH_CONDITIONAL)
+	if (edges != 2 || (tare_blocks_has_words(graph->module) &&
+	                   (!end || spirv_op(&graph->module->words, end) != BRANCH_CONDITIONAL)))
 		return ALL / edges;
 	uint32_t other = graph_next(graph, block, 1 - i);
 	if (leaves(graph, block, other))
 		return ALL - SELDOM / 2;
 	if (returns_at_once(graph, next) != returns_at_once(graph, other))
 		return returns_at_once(graph, next) ? SELDOM : ALL - SELDOM;
+	if (!end)
+		return EVEN;
 	uint32_t yes = holds(graph, graph->module->words.words[end + 1], 0);
 	return i == 0 ? yes : ALL - yes;
 }

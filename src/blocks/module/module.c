@@ -312,11 +312,18 @@ void tare_blocks_module_free(struct tare_blocks_module *module)
 	free(module->blocks);
 	free(module->pieces);
 	free(module->successors);
+	free(module->files);
+	free(module->names);
+	free(module->uniform);
 	*module = (struct tare_blocks_module){ .words = { .words = NULL } };
 }
 
 const char *tare_blocks_file_name(const struct tare_blocks_module *module, uint32_t file)
 {
+	if (!tare_blocks_has_words(module))
+		return file && file <= module->file_count && module->files[file - 1]
+		           ? module->files[file - 1]
+		           : "";
 	size_t at = file ? spirv_find_op(&module->words, file, SPIRV_STRING) : 0;
 	const char *text = at ? spirv_text(&module->words, at, 2) : NULL;
 
@@ -336,6 +343,8 @@ void tare_blocks_each(const struct tare_blocks_module *module, uint32_t block,
 	size_t at = module->blocks[block].at;
 	uint32_t file = 0, line = 0;
 
+	if (!tare_blocks_has_words(module))
+		return;
 	for (at += spirv_length(words, at); at < words->count; at += spirv_length(words, at)) {
 		uint32_t op = spirv_op(words, at);
 		if (op == SPIRV_LABEL || op == SPIRV_FUNCTION_END)

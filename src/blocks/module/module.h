@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A SPIR-V module cut into basic blocks: what each executes at one pass, and from which lines of
-// the source.
+// A module cut into basic blocks: what each executes at one pass, and from which lines of the
+// source. It is SPIR-V, which is read here, or PTX (blocks/ptx).
 #pragma once
 #include "backend/spirv_words.h"
 #include "blocks/module/tally.h"
@@ -39,6 +39,13 @@ struct tare_blocks_module {
 	struct tare_blocks_piece *pieces;
 	uint32_t *successors; // blocks' places; UINT32_MAX: none such
 	uint32_t function_count, block_count, piece_count, successor_count;
+	// Of a module that is no SPIR-V (words has none): names of its files, of file 1 first, all
+	// names in one memory, and what tells which blocks all work-items of a group pass equally
+	// often.
+	char **files;
+	uint32_t file_count;
+	char *names;
+	bool *uniform;
 };
 
 // Reads a module for OpenCL kernels with 64-bit addresses. 0; -EINVAL (damaged), -ENOTSUP (another
@@ -48,7 +55,13 @@ int tare_blocks_module_read(const void *data, size_t bytes, struct tare_blocks_m
                             struct tare_error *error);
 void tare_blocks_module_free(struct tare_blocks_module *module);
 
-// The name that an OpString gives, "" for 0.
+// Whether it has words of SPIR-V; else what asks for them finds nothing.
+static inline bool tare_blocks_has_words(const struct tare_blocks_module *module)
+{
+	return module->words.count != 0;
+}
+
+// The name of a file of lines, "" for 0.
 const char *tare_blocks_file_name(const struct tare_blocks_module *module, uint32_t file);
 
 // Whether `op` stands in front of a block's first instruction: OpPhi, OpVariable, lines.

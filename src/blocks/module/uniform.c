@@ -132,31 +132,13 @@ static bool result_differs(const struct finding *finding, size_t at)
 	return true;
 }
 
-// All that a way leads to from a branch, up to where its ways meet.
 static void split(struct finding *finding)
 {
-	const struct graph *graph = &finding->graph;
-	uint32_t join = graph_join(graph, finding->block), blocks = graph->function->blocks;
-	uint32_t stack[TARE_BLOCKS_MOST_BLOCKS + 1], depth = 0;
-	struct graph_set seen = { .words = { 0 } };
+	uint32_t join = graph_split(&finding->graph, finding->block, finding->ways);
 
 	finding->split[finding->block] = finding->more = true;
-	if (join < blocks) {
+	if (join < finding->graph.function->blocks)
 		finding->meets[join] = true;
-		graph_put(&seen, join);
-	}
-	stack[depth++] = finding->block;
-	while (depth) {
-		uint32_t block = stack[--depth];
-		for (uint32_t i = 0; i < graph_edges(graph, block); i++) {
-			uint32_t next = graph_next(graph, block, i);
-			if (graph_has(&seen, next))
-				continue;
-			graph_put(&seen, next);
-			finding->ways[next].uniform = false;
-			stack[depth++] = next;
-		}
-	}
 }
 
 static void look_at(void *context, size_t at, uint32_t file, uint32_t line)
@@ -217,8 +199,12 @@ static int fill(struct finding *finding)
 	bool well = finding->differs && finding->meets && finding->split;
 	for (uint32_t i = 0; i < blocks; i++)
 		finding->ways[i].repeats = graph_has(&graph->reaches[i], i);
-	if (well && finding->launched)
+	if (well && finding->launched && tare_blocks_has_words(finding->module))
 		find(finding);
+	else if (finding->launched && finding->module->uniform)
+		for (uint32_t i = 0; i < blocks; i++)
+			finding->ways[i].uniform =
+			    finding->module->uniform[graph->function->first_block + i];
 	if (well)
 		graph_likely(graph, finding->ways);
 	free(finding->differs);

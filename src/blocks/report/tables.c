@@ -49,7 +49,7 @@ static struct tare_cell_value file_of(const struct tare_blocks_build *build, uin
 	return name[0] ? tare_named(name) : tare_absent(TARE_NOT_THERE);
 }
 
-static const char *const apis[] = { "OpenCL", "Level Zero", NULL };
+static const char *const apis[] = { "OpenCL", "Level Zero", "CUDA", NULL };
 
 // ---- columns of the CSV, a kind or a space of memory
 
@@ -240,7 +240,12 @@ TARE_ROWS(models, "models", "A kernel on other devices", "a device",
 
 // ---- kernels, and all
 
-static const char *const languages[] = { "OpenCL C", "SPIR-V", NULL };
+static size_t language_of(const struct tare_blocks_build *build)
+{
+	return build->language == BLOCKS_PTX ? 2 : build->language != BLOCKS_OPENCL_C;
+}
+
+static const char *const languages[] = { "OpenCL C", "SPIR-V", "PTX", NULL };
 static const char *const formats[] = { "tare.blocks/1", NULL };
 static const char *const tools[] = { "tare", NULL };
 

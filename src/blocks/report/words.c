@@ -68,6 +68,13 @@ static const struct {
 	[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
 	                         "launches",
 	                         false },
+	[BLOCKS_NO_PTX] = { "it came as machine code, not as PTX: without --ptx it is sampled, and "
+	                    "--exact counts it",
+	                    false },
+	[BLOCKS_NOT_READ] = { "its counters could not be read from the device", true },
+	[BLOCKS_ANOTHER_CONTEXT] = { "it ran in another context of its device, too, which has "
+	                             "counters of its own",
+	                             false },
 	[BLOCKS_NO_GROUPS] = { "no size of work-groups that divides the launch fills the "
 	                       "device's width",
 	                       false },
@@ -81,6 +88,7 @@ void tare_blocks_why(const struct tare_blocks_document *document,
 	else if (why_clauses[kernel->why].coded)
 		snprintf(text, size,
 		         kernel->api == BLOCKS_LEVEL_ZERO ? "%s (Level Zero error 0x%x)"
+		         : kernel->api == BLOCKS_CUDA     ? "%s (CUDA error %d)"
 		                                          : "%s (OpenCL error %d)",
 		         why_clauses[kernel->why].clause, kernel->code);
 	else

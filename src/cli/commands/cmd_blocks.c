@@ -18,6 +18,7 @@ struct own {
 	int sample;
 	int once;
 	int executions;
+	int ptx;
 	uint64_t period;
 	const char *exact;   // a CUDA kernel; NULL: none
 	const char *devices; // of --for; NULL: none
@@ -89,7 +90,8 @@ static int run_once(struct session *session, const char *stage, bool silent, int
 	const struct tare_blocks_run run = {
 		.stage = stage,
 		.silent = silent,
-		.period = silent && !asked->exact ? 0 : period_of(session),
+		.period = asked->ptx || (silent && !asked->exact) ? 0 : period_of(session),
+		.ptx = asked->ptx,
 		.launches = asked->executions && !(asked->exact && !silent),
 		.exact = session->exact ? session->exact : asked->exact,
 		.count = asked->exact && !silent
@@ -493,6 +495,11 @@ static const struct tare_option own_options_rows[] = {
 	  .detail = "Launches are counted, each takes about a microsecond more; and in one more "
 	            "run the hardware counts instructions of the 16 kernels with most samples.",
 	  .offset = TARE_OWN_SETTING(struct own, executions),
+	  .sets = 1 },
+	{ .name = "ptx",
+	  .value = TARE_VALUE_NONE,
+	  .summary = "count CUDA kernels of PTX that the program brings, as OpenCL's; sample none",
+	  .offset = TARE_OWN_SETTING(struct own, ptx),
 	  .sets = 1 },
 	{ .name = "period",
 	  .value = TARE_VALUE_COUNT,

@@ -60,12 +60,19 @@ static bool is_allowed(uint64_t bytes)
 	       bytes <= limit.rlim_cur;
 }
 
+static uint64_t apart; // what makes the file's name another than the OpenCL layer's
+
+void blocks_files_apart(void)
+{
+	apart = UINT64_C(1) << 40;
+}
+
 static bool make_counts(void)
 {
 	char path[PATH_BYTES];
 	size_t bytes = (sizeof(struct blocks_counts) + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 
-	path_of(path, (uint64_t)getpid(), BLOCKS_COUNTS_SUFFIX);
+	path_of(path, (uint64_t)getpid() | apart, BLOCKS_COUNTS_SUFFIX);
 	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (made < 0)
 		return false;
@@ -186,7 +193,7 @@ static const struct blocks_module *map_module(uint64_t hash)
 		if (module != NULL &&
 		    (module->magic != BLOCKS_MAGIC ||
 		     module->spirv_bytes + module->bitcode_bytes + module->source_bytes +
-		             module->source_options_bytes + sizeof *module !=
+		             module->source_options_bytes + module->ptx_bytes + sizeof *module !=
 		         bytes)) {
 			munmap(memory, bytes);
 			module = NULL;

@@ -12,6 +12,8 @@ enum blocks_stage { BLOCKS_OFF, BLOCKS_COLLECT, BLOCKS_COUNT, BLOCKS_CHANGE };
 // Reads the environment and makes this process's COUNTS, at the first call. OFF: there is nothing
 // to do.
 enum blocks_stage blocks_files_begin(void);
+// Before it, in a library that may be in a process beside the OpenCL layer: its COUNTS are its own.
+void blocks_files_apart(void);
 extern struct blocks_counts *blocks_counts;
 
 // Writes a file of that hash (a BUILD, a PART, HEADERS), unless it is there. `data` is the whole of

@@ -209,6 +209,12 @@ static void make_twins(cl_kernel kernel, cl_program program, const char *name, s
 	}
 }
 
+static void write_build(cl_program program, const struct blocks_source *source)
+{
+	blocks_write(source->hash, BLOCKS_BUILD_SUFFIX, source->data, source->bytes);
+	blocks_ptx_write_lines(program, source);
+}
+
 static void know(cl_kernel kernel, cl_program program, const char *name)
 {
 	struct blocks_source source;
@@ -230,7 +236,7 @@ static void know(cl_kernel kernel, cl_program program, const char *name)
 	else if (pair->row != NULL && stage != BLOCKS_COLLECT)
 		make_twins(kernel, program, name, pair);
 	else if (source.data != NULL)
-		blocks_write(source.hash, BLOCKS_BUILD_SUFFIX, source.data, source.bytes);
+		write_build(program, &source);
 	blocks_source_free(&source);
 	guest_map_put(pairs, kernel, (uintptr_t)pair);
 }

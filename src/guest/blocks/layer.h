@@ -50,6 +50,14 @@ void blocks_far_sample(struct blocks_far *far, uint64_t work_items);
 void blocks_far_enqueued(struct blocks_far *far, cl_command_queue queue);
 void blocks_wrap_waits(cl_icd_dispatch *table);
 
+// ---- PTX, as NVIDIA's driver gives and takes it (ptx.c)
+
+// Where all devices of a program have the same PTX as its binary, that, without an end; else no
+// data.
+void blocks_ptx_of(cl_program program, struct blocks_source *ptx);
+// Writes down what lines of such a BUILD are of: the program's source, and its PTX with lines.
+void blocks_ptx_write_lines(cl_program program, const struct blocks_source *source);
+
 // ---- binaries (binary.c)
 
 bool blocks_binaries_begin(void);

@@ -152,7 +152,8 @@ static uint32_t features_of(cl_device_id device, char *at)
 
 // Fills in the lengths, and makes room for all.
 static bool measure(cl_program program, cl_device_id device, cl_platform_id platform,
-                    struct blocks_build *build, struct blocks_source *source)
+                    const struct blocks_source *ptx, struct blocks_build *build,
+                    struct blocks_source *source)
 {
 	size_t source_bytes = program_size(program, CL_PROGRAM_SOURCE);
 	size_t options = 0, version = 0;
@@ -161,6 +162,10 @@ static bool measure(cl_program program, cl_device_id device, cl_platform_id plat
 	build->api = BLOCKS_OPENCL;
 	build->language = source_bytes > 1 ? BLOCKS_OPENCL_C : BLOCKS_SPIRV;
 	build->text_bytes = source_bytes > 1 ? source_bytes : program_size(program, CL_PROGRAM_IL);
+	if (ptx->data != NULL) {
+		build->language = BLOCKS_PTX;
+		build->text_bytes = ptx->bytes;
+	}
 	blocks_next.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, NULL,
 	                                  &options);
 	blocks_next.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, 0, NULL, &version);
@@ -175,7 +180,8 @@ static bool measure(cl_program program, cl_device_id device, cl_platform_id plat
 }
 
 static void fill(cl_program program, cl_device_id device, cl_platform_id platform,
-                 const struct blocks_build *build, struct blocks_source *source)
+                 const struct blocks_source *ptx, const struct blocks_build *build,
+                 struct blocks_source *source)
 {
 	char *at = source->data;
 
@@ -193,6 +199,10 @@ static void fill(cl_program program, cl_device_id device, cl_platform_id platfor
 	blocks_next.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, build->platform_bytes, at,
 	                              NULL);
 	at += build->platform_bytes;
+	if (ptx->data != NULL) {
+		memcpy(at, ptx->data, ptx->bytes);
+		return;
+	}
 	blocks_next.clGetProgramInfo(
 	    program, build->language == BLOCKS_OPENCL_C ? CL_PROGRAM_SOURCE : CL_PROGRAM_IL,
 	    build->text_bytes, at, NULL);
@@ -202,6 +212,7 @@ void blocks_source_read(cl_program program, uint64_t headers, struct blocks_sour
                         enum blocks_why *why)
 {
 	struct blocks_build build = { .headers = headers };
+	struct blocks_source ptx = { .data = NULL };
 	cl_device_id devices[MOST_DEVICES];
 	cl_platform_id platform = NULL;
 	cl_bool images = CL_FALSE;
@@ -209,27 +220,34 @@ void blocks_source_read(cl_program program, uint64_t headers, struct blocks_sour
 	*source = (struct blocks_source){ .data = NULL };
 	*why = BLOCKS_NO_INTAKE;
 	cl_uint count = blocks_devices(program, devices);
-	if (count == 0)
-		return;
+	bool modules = true;
 	for (cl_uint i = 0; i < count; i++) {
-		if (!takes_modules(devices[i]))
-			return;
+		modules = modules && takes_modules(devices[i]);
 		build.carries |= lacks_atomics(devices[i]);
 	}
-	*why = BLOCKS_SPECIALISED;
-	if (guest_map_find(atomic_load(&specialised), program, 0) != 0)
+	if (!modules)
+		blocks_ptx_of(program, &ptx);
+	if (count == 0 || (!modules && ptx.data == NULL)) {
+		blocks_source_free(&ptx);
 		return;
+	}
+	*why = BLOCKS_SPECIALISED;
+	if (guest_map_find(atomic_load(&specialised), program, 0) != 0) {
+		blocks_source_free(&ptx);
+		return;
+	}
 	*why = BLOCKS_NO_SOURCE;
 	blocks_next.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof platform, &platform,
 	                            NULL);
 	blocks_next.clGetDeviceInfo(devices[0], CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images,
 	                            NULL);
 	build.images = images == CL_TRUE;
-	if (!measure(program, devices[0], platform, &build, source))
-		return;
-	fill(program, devices[0], platform, &build, source);
-	source->hash = guest_hash(GUEST_HASH_START, source->data, source->bytes);
-	*why = BLOCKS_COVERED;
+	if (measure(program, devices[0], platform, &ptx, &build, source)) {
+		fill(program, devices[0], platform, &ptx, &build, source);
+		source->hash = guest_hash(GUEST_HASH_START, source->data, source->bytes);
+		*why = BLOCKS_COVERED;
+	}
+	blocks_source_free(&ptx);
 }
 
 // ---- instrumented programs
@@ -244,15 +262,15 @@ static cl_program load(const struct twin *twin, cl_uint count, const cl_device_i
 
 	if (twin->module->source_bytes != 0)
 		return blocks_next.clCreateProgramWithSource(twin->context, 1, &source, NULL, code);
-	if (takes_spirv(devices[0]))
+	if (twin->module->ptx_bytes == 0 && takes_spirv(devices[0]))
 		return blocks_next.clCreateProgramWithIL(twin->context, spirv,
 		                                         twin->module->spirv_bytes, code);
 	*code = CL_INVALID_BINARY;
-	if (twin->module->bitcode_bytes == 0)
+	if (twin->module->bitcode_bytes == 0 && twin->module->ptx_bytes == 0)
 		return NULL;
 	for (cl_uint i = 0; i < count; i++) {
 		binaries[i] = spirv + twin->module->spirv_bytes;
-		lengths[i] = twin->module->bitcode_bytes;
+		lengths[i] = twin->module->bitcode_bytes + twin->module->ptx_bytes;
 	}
 	return blocks_next.clCreateProgramWithBinary(twin->context, count, devices, lengths,
 	                                             binaries, NULL, code);
@@ -265,7 +283,7 @@ static const char *options_of(const struct twin *twin, bool spirv, char *room)
 
 	if (module->source_bytes != 0)
 		return (const char *)(module + 1) + module->source_bytes;
-	if (!spirv)
+	if (!spirv && module->ptx_bytes == 0)
 		memcpy(room, SPIR, sizeof SPIR);
 	memcpy(room + strlen(room), module->options,
 	       strnlen(module->options, sizeof module->options - 1));

@@ -31,6 +31,7 @@
 #define BLOCKS_ENVIRONMENT_DEVICE "TARE_BLOCKS_DEVICE"
 
 #define BLOCKS_LIBRARY "libtare-blocks.so"
+#define BLOCKS_PTX_LIBRARY "libtare-ptx.so" // of CUDA programs (guest/ptx)
 
 // Names of files: %016 and the hash, or the process's number. An empty one: there was no room for
 // it.
@@ -40,6 +41,10 @@
 #define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD or PART
 #define BLOCKS_PART_SUFFIX ".part"
 #define BLOCKS_HEADERS_SUFFIX ".headers"
+// Of a BUILD in PTX that an OpenCL driver made: the program's own source, and the same PTX with
+// lines of that.
+#define BLOCKS_SOURCE_SUFFIX ".source"
+#define BLOCKS_LINED_SUFFIX ".lined"
 
 #define BLOCKS_MAGIC UINT64_C(0x31736b636f6c62) // "blocks1"
 
@@ -49,11 +54,13 @@ enum blocks_language {
 	// Of programs that were linked: its text is the hashes of its parts, as numbers, each that
 	// of a PART. A library is a PART that is joined, too.
 	BLOCKS_JOINED = 3,
+	BLOCKS_PTX = 4, // text
 };
 
 enum blocks_api {
 	BLOCKS_OPENCL = 1,
 	BLOCKS_LEVEL_ZERO = 2,
+	BLOCKS_CUDA = 3,
 };
 
 // A BUILD or a PART: this, then the texts of those lengths one after another, without ends.
@@ -92,13 +99,15 @@ struct blocks_fixed {
 };
 
 // A MODULE: this, then the same module as SPIR-V and as bitcode; either may have no bytes. Or it is
-// OpenCL C with the options to build it with, both with an end.
+// OpenCL C with the options to build it with, both with an end; or PTX, with an end.
 struct blocks_module {
 	uint64_t magic;
 	uint32_t rows, row_counters;         // of one kernel's counters (blocks/instrument.h)
 	uint32_t sample_items, sample_words; // of its sample, behind them (blocks/sample.h)
-	uint64_t spirv_bytes, bitcode_bytes, source_bytes, source_options_bytes;
-	char options[256]; // to build SPIR-V and bitcode with
+	uint64_t spirv_bytes, bitcode_bytes, source_bytes, source_options_bytes, ptx_bytes;
+	// To build SPIR-V, bitcode or PTX with. Of CUDA's PTX what the names of its variables of
+	// counters begin with; the kernel's name follows.
+	char options[256];
 	uint32_t fixed_count, unused;
 	struct blocks_fixed fixed[BLOCKS_FIXED];
 };
@@ -122,6 +131,9 @@ enum blocks_why {
 	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
 	BLOCKS_NO_GROUPS,       // no size of work-groups fills the device's width
 	BLOCKS_NO_MEMORY,       // the device gave none for counters, or took no zeros; `code`
+	BLOCKS_NO_PTX,          // a CUDA kernel that came as machine code
+	BLOCKS_NOT_READ,        // the counters were not read from the device; `code`
+	BLOCKS_ANOTHER_CONTEXT, // of CUDA's, which has counters of its own
 	BLOCKS_WHYS,
 };
 
