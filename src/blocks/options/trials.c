@@ -217,8 +217,9 @@ static int make_place(const struct tare_blocks_place *from, struct tare_blocks_p
 	place->lock = -1;
 	place->layer = strdup(from->layer);
 	place->sampler = strdup(from->sampler);
+	place->ptx = strdup(from->ptx);
 	place->recorder = strdup(from->recorder);
-	if (!place->layer || !place->sampler || !place->recorder)
+	if (!place->layer || !place->sampler || !place->ptx || !place->recorder)
 		return tare_fail(error, ENOMEM, "out of memory");
 	return tare_blocks_folder_make(place, error);
 }

@@ -159,23 +159,30 @@ static void put_row(struct writing *writing)
 	put(writing, "add.u64 %%~m, %%~m, %%~a;\n");
 }
 
+static void put_guard(struct writing *writing, const char *predicate, size_t bytes)
+{
+	if (!bytes)
+		return;
+	put(writing, "@");
+	put_bytes(writing, predicate, bytes);
+	put(writing, " ");
+}
+
 // Where counters are too many for registers, they lie in the thread's own memory.
 static void put_raise(struct writing *writing, uint32_t counter, const char *predicate,
                       size_t bytes)
 {
-	char guard[512] = "";
-
 	counter -= writing->first;
-	if (bytes)
-		snprintf(guard, sizeof guard, "@%.*s ", (int)bytes, predicate);
+	put_guard(writing, predicate, bytes);
 	if (!writing->in_memory) {
-		put(writing, "%sadd.u64 %%~n%" PRIu32 ", %%~n%" PRIu32 ", 1;\n", guard, counter,
-		    counter);
+		put(writing, "add.u64 %%~n%" PRIu32 ", %%~n%" PRIu32 ", 1;\n", counter, counter);
 		return;
 	}
-	put(writing, "%sld.local.u64 %%~a, [~n+%" PRIu32 "];\n", guard, 8 * counter);
-	put(writing, "%sadd.u64 %%~a, %%~a, 1;\n", guard);
-	put(writing, "%sst.local.u64 [~n+%" PRIu32 "], %%~a;\n", guard, 8 * counter);
+	put(writing, "ld.local.u64 %%~a, [~n+%" PRIu32 "];\n", 8 * counter);
+	put_guard(writing, predicate, bytes);
+	put(writing, "add.u64 %%~a, %%~a, 1;\n");
+	put_guard(writing, predicate, bytes);
+	put(writing, "st.local.u64 [~n+%" PRIu32 "], %%~a;\n", 8 * counter);
 }
 
 // A counter's value in %~a.
@@ -331,8 +338,9 @@ static void edit_leave(struct writing *writing, const struct ptx_edit *edit)
 
 	copy_to(writing, edit->at);
 	if (bytes) {
-		put(writing, "\n@%s%.*s bra ~out%" PRIu32 ";", negative ? "" : "!",
-		    bytes - negative, predicate + negative, writing->labels);
+		put(writing, "\n@%s", negative ? "" : "!");
+		put_bytes(writing, predicate + negative, (size_t)(bytes - negative));
+		put(writing, " bra ~out%" PRIu32 ";", writing->labels);
 	}
 	add_to_memory(writing);
 	if (!bytes) {
