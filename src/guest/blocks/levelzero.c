@@ -242,6 +242,7 @@ static ze_kernel_handle_t make_twin(const struct module *module, const ze_kernel
 		if (row->code == ZE_RESULT_SUCCESS) {
 			row->why = BLOCKS_COVERED;
 			kernel->counters = memory;
+			kernel->memory = memory;
 			return twin;
 		}
 	}
@@ -275,14 +276,14 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 	};
 	ze_kernel_properties_t properties;
 	bool told = properties_of(handle, &properties, module->hash != 0 ? &preferred : NULL);
+	kernel->arguments = told ? properties.numKernelArgs : UINT32_MAX;
 	if (told)
 		note_facts(kernel, &properties, preferred.preferredMultiple);
 	if (kernel->row != NULL && module->twin == NULL) {
 		kernel->row->why = module->why;
 		kernel->row->code = (int32_t)module->code;
 	} else if (kernel->row != NULL) {
-		kernel->twin =
-		    make_twin(module, desc, told ? properties.numKernelArgs : UINT32_MAX, kernel);
+		kernel->twin = make_twin(module, desc, kernel->arguments, kernel);
 	}
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 }
@@ -456,6 +457,7 @@ void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, vo
 	if (ZE_MAJOR_VERSION(version) == 1 && members != NULL && begin(slot)) {
 		replace(blocks_ze_kernel_rows, blocks_ze_kernel_row_count, table, members);
 		replace(blocks_ze_list_rows, blocks_ze_list_row_count, table, members);
+		blocks_ze_newer_replace(table, version, members);
 	}
 	errno = saved;
 }
