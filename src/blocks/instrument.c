@@ -2,7 +2,7 @@
 #include "blocks/instrument.h"
 
 #include "blocks/module/calls.h"
-#include "blocks/module/classify.h"
+#include "blocks/module/printing.h"
 #include "blocks/rewriting.h"
 
 #include <errno.h>
@@ -11,7 +11,6 @@
 
 enum {
 	NAME = 5,
-	EXTENDED = 12,
 	PTR_ACCESS_CHAIN = 67,
 	I_ADD = 128,
 	I_MUL = 132,
@@ -25,7 +24,6 @@ enum {
 	MODULE_PROCESSED = 330,
 	FUNCTION_POINTER = 5600,
 	FUNCTION_POINTER_CALL = 5601,
-	OPENCL_PRINTF = 184,
 	PURE_OR_CONST = 0x4 | 0x8, // of a function's control
 	ROWS = 64,
 	VOLATILE = 1, // of an access to memory
@@ -380,14 +378,11 @@ static const char *obstacle(const struct tare_blocks_module *module)
 		if (op == SPIRV_FUNCTION &&
 		    !spirv_find_op(words, words->words[at + 4], SPIRV_TYPE_FUNCTION))
 			return "a function of it has no type";
-		if (op == EXTENDED && spirv_length(words, at) > 4 &&
-		    words->words[at + 4] == OPENCL_PRINTF && !tare_blocks_is_silent(module, at))
-			return "it calls printf, whose output could change";
 		if (!in_function && op == SPIRV_VARIABLE &&
 		    words->words[at + 3] == SPIRV_CROSS_WORKGROUP)
 			return "it has variables in global memory, which kernels share";
 	}
-	return NULL;
+	return tare_blocks_print_obstacle(module);
 }
 
 static int check(const struct tare_blocks_module *module, struct tare_error *error)

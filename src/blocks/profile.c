@@ -154,6 +154,7 @@ static int add_row(const struct counts *counts, const struct blocks_kernel *row,
 	kernel->work_items += row->work_items;
 	kernel->far |= row->far != 0;
 	kernel->unread += row->unread;
+	kernel->unchecked += row->unchecked;
 	kernel->lanes_used += row->lanes_used;
 	kernel->lanes_offered += row->lanes_offered;
 	add_arguments(row, kernel);
@@ -213,6 +214,8 @@ static int sum(struct tare_blocks_kernel *kernel)
 		if (module->functions[i].kernel &&
 		    strcmp(module->functions[i].kernel, kernel->name) == 0)
 			kernel->entered = kernel->executions[module->functions[i].first_block];
+	if (kernel->unchecked)
+		kernel->work_items = kernel->entered;
 	return 0;
 }
 
@@ -229,6 +232,7 @@ uint64_t tare_blocks_launches_of(const struct tare_blocks_profile *profile, cons
 bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel)
 {
 	return kernel->executions && kernel->counted == kernel->launches && !kernel->unread &&
+	       !kernel->unchecked &&
 	       kernel->entered == kernel->work_items;
 }
 

@@ -19,6 +19,7 @@ struct tare_blocks_kernel {
 	uint64_t unread;      // launches after which it is not known to have been read
 	uint64_t entered;     // of the kernel's first block: work_items, or counts are missing
 	struct tare_blocks_tally tally; // of all launches
+	uint64_t unchecked; // launches of `counted` of which only the counters tell the work-items
 	// what the driver says of the program's own kernel; BLOCKS_NOT_TOLD: nothing
 	uint64_t multiple, sub_group, private_bytes, spill_bytes;
 	uint64_t lanes_used, lanes_offered; // by that width, of launches with a size of groups

@@ -163,8 +163,9 @@ def test_lines_have_their_source_while_it_is_there(on, tmp_path):
 
 def test_a_module_that_cannot_be_instrumented_runs_as_it_is(on, tmp_path):
     source = tmp_path / "prints.cl"
-    source.write_text('kernel void vectors(global const float *in, global float *out, int n)\n'
-                      '{\n    if (n < 0)\n        printf("%d", n);\n    out[get_global_id(0)] = in[n];\n}\n',
+    source.write_text('__attribute__((noinline)) static void say(int n) { printf("%d", n); }\n'
+                      'kernel void vectors(global const float *in, global float *out, int n)\n'
+                      '{\n    if (n < 0)\n        say(n);\n    out[get_global_id(0)] = in[n];\n}\n',
                       encoding="utf-8")
     module = spirv_of(source, tmp_path)
     words = [module, "immediate", "vectors", "3", "64", "8"]

@@ -4,8 +4,12 @@
 // Each is launched once, in an immediate list, or in a regular one that is executed so many times,
 // on numbers i % 13. A sum of what it wrote is printed. GLOBAL is a multiple of LOCAL. With
 // COUNTED_WITH=FILE the module is linked with that one; with COUNTED_OF=FILE it is made of both.
+// COUNTED_BY says by which function it is launched: arguments, parameters, named, indirect,
+// several; or "lists": an immediate list runs the regular one.
+#include "backend/levelzero/newer.h"
 #include "example.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +22,16 @@ struct work {
 	ze_command_queue_handle_t queue;
 	float *in;
 	unsigned char *out;
-	unsigned times; // of a regular list; 0: an immediate one
+	unsigned times;           // of a regular list; 0: an immediate one
+	ze_group_count_t *groups; // where the device reads them
+	uint32_t *number;
+};
+
+struct launch {
+	ze_kernel_handle_t kernel;
+	int n;
+	ze_group_count_t groups;
+	struct levelzero_group_size size;
 };
 
 static ze_module_handle_t module_of_two(const struct device *device, const char *first,
@@ -68,37 +81,111 @@ static ze_command_list_handle_t immediate_list(const struct device *device)
 	return list;
 }
 
-static void launch(const struct work *work, ze_kernel_handle_t kernel,
-                   const ze_group_count_t *groups)
+typedef ze_result_t append_lists(ze_command_list_handle_t onto, uint32_t count,
+                                 ze_command_list_handle_t *lists, ze_event_handle_t signal,
+                                 uint32_t wait_count, ze_event_handle_t *waits);
+
+// A function that the loader may be too old to know.
+static void *entry(const struct work *work, const char *name)
+{
+	void *address = NULL;
+
+	check(zeDriverGetExtensionFunctionAddress(work->device.driver, name, &address), name);
+	return address;
+}
+
+static bool by(const char *way)
+{
+	const char *wanted = getenv("COUNTED_BY");
+
+	return strcmp(wanted ? wanted : "", way) == 0;
+}
+
+static void append(const struct work *work, ze_command_list_handle_t list,
+                   const struct launch *launch)
+{
+	// The device reads these as the list runs.
+	ze_group_count_t *groups = work->groups;
+	void *values[] = { &(void *){ work->in }, &(void *){ work->out }, &(int){ launch->n } };
+	ze_kernel_handle_t both[] = { launch->kernel, launch->kernel };
+
+	groups[0] = groups[1] = launch->groups;
+	work->number[0] = 1;
+	if (by("arguments"))
+		check(((levelzero_launch_with_arguments *)entry(
+		          work, "zeCommandListAppendLaunchKernelWithArguments"))(
+		          list, launch->kernel, launch->groups, launch->size, values, NULL, NULL, 0,
+		          NULL),
+		      "zeCommandListAppendLaunchKernelWithArguments");
+	else if (by("parameters"))
+		check(((levelzero_launch_with_parameters *)entry(
+		          work, "zeCommandListAppendLaunchKernelWithParameters"))(
+		          list, launch->kernel, &launch->groups, NULL, NULL, 0, NULL),
+		      "zeCommandListAppendLaunchKernelWithParameters");
+	else if (by("named"))
+		check(((__typeof__(zeCommandListAppendLaunchKernel) *)entry(
+		          work, "zeCommandListAppendLaunchKernel"))(list, launch->kernel,
+		                                                    &launch->groups, NULL, 0, NULL),
+		      "zeCommandListAppendLaunchKernel by its name");
+	else if (by("indirect"))
+		check(zeCommandListAppendLaunchKernelIndirect(list, launch->kernel, groups, NULL, 0,
+		                                              NULL),
+		      "zeCommandListAppendLaunchKernelIndirect");
+	else if (by("several"))
+		check(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 2, both, work->number,
+		                                                       groups, NULL, 0, NULL),
+		      "zeCommandListAppendLaunchMultipleKernelsIndirect");
+	else
+		check(zeCommandListAppendLaunchKernel(list, launch->kernel, &launch->groups, NULL,
+		                                      0, NULL),
+		      "zeCommandListAppendLaunchKernel");
+}
+
+static void launch(const struct work *work, const struct launch *launch)
 {
 	ze_command_list_handle_t list = work->times ? list_of(&work->device, work->device.compute)
 	                                            : immediate_list(&work->device);
 
-	check(zeCommandListAppendLaunchKernel(list, kernel, groups, NULL, 0, NULL),
-	      "zeCommandListAppendLaunchKernel");
+	append(work, list, launch);
 	if (work->times)
 		check(zeCommandListClose(list), "zeCommandListClose");
+	ze_command_list_handle_t onto = by("lists") ? immediate_list(&work->device) : NULL;
 	for (unsigned i = 0; i < work->times; i++)
-		run_ns(work->queue, list);
+		if (onto)
+			check(((append_lists *)entry(
+			          work, "zeCommandListImmediateAppendCommandListsExp"))(
+			          onto, 1, &list, NULL, 0, NULL),
+			      "zeCommandListImmediateAppendCommandListsExp");
+		else
+			run_ns(work->queue, list);
+	if (onto)
+		check(zeCommandListDestroy(onto), "zeCommandListDestroy");
 	check(zeCommandListDestroy(list), "zeCommandListDestroy");
 }
 
 static void run(const struct work *work, const char *name, int n, const uint32_t *global,
                 const uint32_t *local)
 {
-	const ze_group_count_t groups = { global[0] / local[0], global[1] / local[1],
-		                          global[2] / local[2] };
 	ze_kernel_handle_t kernel = kernel_of(work->module, name);
+	const struct launch wanted = {
+		.kernel = kernel,
+		.n = n,
+		.groups = { global[0] / local[0], global[1] / local[1], global[2] / local[2] },
+		.size = { local[0], local[1], local[2] },
+	};
 	ze_kernel_properties_t properties = { .stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES };
 	unsigned long long sum = 0;
 
 	memset(work->out, 0, NUMBERS * sizeof(float));
-	set_argument(kernel, 0, sizeof work->in, &work->in);
-	set_argument(kernel, 1, sizeof work->out, &work->out);
-	set_argument(kernel, 2, sizeof n, &n);
-	check(zeKernelSetGroupSize(kernel, local[0], local[1], local[2]), "zeKernelSetGroupSize");
+	if (!by("arguments")) {
+		set_argument(kernel, 0, sizeof work->in, &work->in);
+		set_argument(kernel, 1, sizeof work->out, &work->out);
+		set_argument(kernel, 2, sizeof n, &n);
+		check(zeKernelSetGroupSize(kernel, local[0], local[1], local[2]),
+		      "zeKernelSetGroupSize");
+	}
 	check(zeKernelGetProperties(kernel, &properties), "zeKernelGetProperties");
-	launch(work, kernel, &groups);
+	launch(work, &wanted);
 	for (size_t i = 0; i < NUMBERS * sizeof(float); i++)
 		sum = sum * 31 + work->out[i];
 	printf("%s: %u arguments, %llx\n", name, properties.numKernelArgs, sum);
@@ -120,6 +207,8 @@ int main(int count, char **words)
 	work.queue = queue_of(&work.device, work.device.compute, 0);
 	work.in = memory_of(&work.device, HOST, NUMBERS * sizeof(float));
 	work.out = memory_of(&work.device, HOST, NUMBERS * sizeof(float));
+	work.groups = memory_of(&work.device, HOST, 2 * sizeof *work.groups);
+	work.number = memory_of(&work.device, HOST, sizeof *work.number);
 	for (int i = 0; i < NUMBERS; i++)
 		work.in[i] = (float)(i % 13);
 	for (int i = 3; i + 3 < count;) {
@@ -135,6 +224,8 @@ int main(int count, char **words)
 	}
 	free_memory(&work.device, HOST, work.in);
 	free_memory(&work.device, HOST, work.out);
+	free_memory(&work.device, HOST, work.groups);
+	free_memory(&work.device, HOST, work.number);
 	check(zeCommandQueueDestroy(work.queue), "zeCommandQueueDestroy");
 	check(zeModuleDestroy(work.module), "zeModuleDestroy");
 	if (other)

@@ -188,9 +188,9 @@ static void write_counted(const struct tare_blocks_row *row, FILE *file)
 	        tare_report_count(kernel->work_items, items), kernel->work_items == 1 ? "" : "s",
 	        tare_report_count(tare_blocks_instructions(&kernel->tally), instructions));
 	tare_html_text(kernel->build->level, file);
-	fputs(tare_blocks_is_whole(kernel) || kernel->counted < kernel->launches
-	          ? ".</p>\n"
-	          : ". Counts are missing.</p>\n",
+	fputs(kernel->unchecked ? ". Some launches could not be checked.</p>\n"
+	      : kernel->entered == kernel->work_items ? ".</p>\n"
+	                                              : ". Counts are missing.</p>\n",
 	      file);
 	write_mix(&kernel->tally, file);
 	write_text(tell, row, file);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
+#include "blocks/module/printing.h"
 #include "blocks/report/options.h"
 #include "blocks/report/source.h"
 #include "blocks/report/tables.h"
@@ -307,11 +308,22 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 		        "written\n",
 		        tare_format_grouped(kernel->entered, a));
 	write_read_back(kernel, file);
+	if (kernel->unchecked)
+		fprintf(file,
+		        "  not checked: of %s launch%s the device read from memory how many "
+		        "work-groups there are, so that these work-items are those that were "
+		        "counted\n",
+		        tare_format_grouped(kernel->unchecked, a),
+		        kernel->unchecked == 1 ? "" : "es");
 	if (kernel->tally.unsized)
 		fprintf(
 		    file,
 		    "  at least these bytes: %s copies had a size that is known at run time only\n",
 		    tare_format_grouped(kernel->tally.unsized, a));
+	if (tare_blocks_prints(&kernel->build->module, kernel->name))
+		fputs("  it prints: lines of different work-items may come in another order than "
+		      "without counters, as OpenCL leaves open\n",
+		      file);
 	write_facts(kernel, file);
 	tare_blocks_times_text(row, file);
 	write_mix("instructions", &kernel->tally, file);

@@ -62,8 +62,8 @@ static const struct {
 	[BLOCKS_POINTERS] = { "the program sets arguments by functions of an extension, "
 	                      "which tare blocks does not follow yet",
 	                      false },
-	[BLOCKS_INDIRECT] = { "how many work-groups it has is read from memory as it "
-	                      "begins, which tare blocks does not follow yet",
+	[BLOCKS_INDIRECT] = { "it is launched with 64 or more others by one call, and how many of "
+	                      "them run is read from memory",
 	                      false },
 	[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
 	                         "launches",

@@ -246,6 +246,7 @@ static bool set_counters(const struct module *module, ze_kernel_handle_t twin, u
 	}
 	row->code = (int32_t)blocks_ze_next.set_argument(twin, argument, sizeof memory, &memory);
 	kernel->counters = module->cpu ? memory : NULL;
+	kernel->memory = memory;
 	return row->code == ZE_RESULT_SUCCESS;
 }
 
@@ -306,14 +307,14 @@ static void know_kernel(ze_module_handle_t from, const ze_kernel_desc_t *desc,
 	ze_kernel_properties_t properties;
 	bool told = properties_of(handle, &properties,
 	                          module->hash != 0 && module->cpu ? &preferred : NULL);
+	kernel->arguments = told ? properties.numKernelArgs : UINT32_MAX;
 	if (told)
 		note_facts(kernel, &properties, preferred.preferredMultiple);
 	if (kernel->row != NULL && module->twin == NULL) {
 		kernel->row->why = module->why;
 		kernel->row->code = (int32_t)module->code;
 	} else if (kernel->row != NULL) {
-		kernel->twin =
-		    make_twin(module, desc, told ? properties.numKernelArgs : UINT32_MAX, kernel);
+		kernel->twin = make_twin(module, desc, kernel->arguments, kernel);
 	}
 	guest_map_put(kernels, handle, (uintptr_t)kernel);
 }
@@ -488,6 +489,7 @@ void tare_levelzero_table(unsigned slot, const char *table, uint32_t version, vo
 		replace(blocks_ze_kernel_rows, blocks_ze_kernel_row_count, table, members);
 		replace(blocks_ze_list_rows, blocks_ze_list_row_count, table, members);
 		replace(blocks_ze_far_rows, blocks_ze_far_row_count, table, members);
+		blocks_ze_newer_replace(table, version, members);
 	}
 	errno = saved;
 }

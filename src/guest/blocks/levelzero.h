@@ -50,6 +50,7 @@ struct blocks_ze_functions {
 	ze_pfnCommandListAppendBarrier_t barrier;
 	ze_pfnDeviceGetCommandQueueGroupProperties_t queue_groups;
 	ze_pfnDeviceGetModuleProperties_t module_properties;
+	ze_pfnDriverGetExtensionFunctionAddress_t extension_address;
 };
 extern struct blocks_ze_functions blocks_ze_next;
 
@@ -72,6 +73,9 @@ struct blocks_ze_kernel {
 	ze_kernel_handle_t twin;            // NULL: none, launches are the kernel's own
 	void *counters;                     // of the twin, mapped; NULL: they are `far`
 	struct blocks_far *far;             // in the memory of the device
+	void *memory;                       // the twin's last argument, which the kernel has not
+	uint32_t arguments;                 // that the kernel has; UINT32_MAX: not told
+	bool bare;                          // the kernel lacks arguments that the twin was given
 	const struct blocks_module *module; // that the twin is from
 	uint32_t group[3];                  // work-items of a group
 	uint64_t most, most_x; // that one may have, and in its first dimension; 0: not told
@@ -126,5 +130,40 @@ void blocks_ze_wanted_free(struct blocks_ze_wanted *wanted);
 // ---- launches (levelzero_list.c)
 
 bool blocks_ze_lists_begin(void);
+
+// A launch that the program asks for, and how the driver is given it.
+struct blocks_ze_call {
+	ze_command_list_handle_t list;
+	// Appends the kernel, or the twin of `twin_of` (NULL: it is the program's own).
+	ze_result_t (*append)(const struct blocks_ze_call *call, ze_kernel_handle_t kernel,
+	                      const ze_group_count_t *groups,
+	                      const struct blocks_ze_kernel *twin_of);
+	ze_pfnCommandListAppendLaunchKernel_t plain; // for `append`
+	ze_event_handle_t signal;
+	uint32_t wait_count;
+	ze_event_handle_t *waits;
+	// of newer functions (levelzero_newer.c)
+	const void *next;
+	void **values;
+	uint32_t size[3];
+	bool own; // the twin is not to be launched; row->why says why
+};
+// Launches the twin, or else the kernel, and counts it. The driver's answer.
+ze_result_t blocks_ze_launch(const struct blocks_ze_call *call, ze_kernel_handle_t kernel,
+                             const ze_group_count_t *groups);
+// Regular lists were executed by a queue, or an immediate list, which is `given`: their launches
+// count.
+void blocks_ze_executed(const void *given, bool immediate, uint32_t count,
+                        const ze_command_list_handle_t *of);
+// A list was made with the launches of another.
+void blocks_ze_cloned(ze_command_list_handle_t from, ze_command_list_handle_t made);
 extern const struct blocks_ze_row blocks_ze_list_rows[];
 extern const size_t blocks_ze_list_row_count;
+
+// ---- functions that are newer than the headers (levelzero_newer.c)
+
+// zeDriverGetExtensionFunctionAddress.
+ze_result_t ZE_APICALL blocks_ze_extension_address(ze_driver_handle_t driver, const char *name,
+                                                   void **address);
+// Replaces the functions of a driver's table that reach so far in its version.
+void blocks_ze_newer_replace(const char *table, uint32_t version, void *members);

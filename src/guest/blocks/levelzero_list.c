@@ -11,6 +11,7 @@ struct launch {
 	struct blocks_kernel *row; // NULL: of a kernel that is not known
 	bool counted;
 	struct blocks_far *far; // NULL: it counts in the file, or not
+	bool unchecked;         // the device reads how many groups there are
 	uint64_t groups, in_group;
 };
 
@@ -40,7 +41,9 @@ static void count_one(const struct launch *launch, const void *given, bool immed
 	blocks_count_launch(launch->row, launch->counted, items);
 	if (launch->far != NULL)
 		blocks_ze_used(launch->far, given, immediate);
-	if (launch->counted)
+	if (launch->unchecked)
+		__atomic_fetch_add(&launch->row->unchecked, 1, __ATOMIC_RELAXED);
+	else if (launch->counted)
 		blocks_add_lanes(launch->row, items, launch->groups, launch->in_group);
 }
 
@@ -119,17 +122,32 @@ static ze_result_t ZE_APICALL list_reset(ze_command_list_handle_t list)
 	return result;
 }
 
+void blocks_ze_executed(const void *given, bool immediate, uint32_t count,
+                        const ze_command_list_handle_t *of)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (const struct launch *at =
+		         (const struct launch *)(uintptr_t)guest_map_find(lists, of[i], 0);
+		     at != NULL; at = at->following)
+			count_one(at, given, immediate);
+}
+
 static ze_result_t ZE_APICALL execute(ze_command_queue_handle_t queue, uint32_t count,
                                       ze_command_list_handle_t *of, ze_fence_handle_t fence)
 {
 	ze_result_t result = blocks_ze_next.execute(queue, count, of, fence);
 
-	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < count; i++)
-		for (const struct launch *at =
-		         (const struct launch *)(uintptr_t)guest_map_find(lists, of[i], 0);
-		     at != NULL; at = at->following)
-			count_one(at, queue, false);
+	if (result == ZE_RESULT_SUCCESS)
+		blocks_ze_executed(queue, false, count, of);
 	return result;
+}
+
+void blocks_ze_cloned(ze_command_list_handle_t from, ze_command_list_handle_t made)
+{
+	for (const struct launch *at =
+	         (const struct launch *)(uintptr_t)guest_map_find(lists, from, 0);
+	     at != NULL; at = at->following)
+		note(made, at);
 }
 
 static uint64_t groups_of(const ze_group_count_t *groups)
@@ -176,15 +194,12 @@ static bool takes_twin(const struct blocks_ze_kernel *known, ze_group_count_t *g
 	return false;
 }
 
-// Launches the twin, or else the kernel.
-static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
-                              ze_command_list_handle_t list, ze_kernel_handle_t kernel,
-                              const ze_group_count_t *groups, ze_event_handle_t signal,
-                              uint32_t count, ze_event_handle_t *waits)
+ze_result_t blocks_ze_launch(const struct blocks_ze_call *call, ze_kernel_handle_t kernel,
+                             const ze_group_count_t *groups)
 {
 	struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
 	ze_group_count_t chosen = groups != NULL ? *groups : (ze_group_count_t){ 0, 0, 0 };
-	bool has = groups != NULL && takes_twin(known, &chosen);
+	bool has = !call->own && groups != NULL && takes_twin(known, &chosen);
 	ze_result_t code = ZE_RESULT_SUCCESS;
 
 	if (has) {
@@ -194,32 +209,44 @@ static ze_result_t launch_one(ze_pfnCommandListAppendLaunchKernel_t next,
 			                     in_group * groups_of(groups));
 		else if (known->far != NULL)
 			blocks_ze_far_sample(known->far, in_group * groups_of(groups));
-		code = next(list, known->twin, &chosen, signal, count, waits);
+		code = call->append(call, known->twin, &chosen, known);
 		if (code == ZE_RESULT_SUCCESS) {
-			note(list, &(const struct launch){ .row = known->row,
-			                                   .counted = true,
-			                                   .far = known->far,
-			                                   .groups = groups_of(groups),
-			                                   .in_group = in_group });
+			note(call->list, &(const struct launch){ .row = known->row,
+			                                         .counted = true,
+			                                         .far = known->far,
+			                                         .groups = groups_of(groups),
+			                                         .in_group = in_group });
 			return code;
 		}
+		if (known->bare)
+			return code;
 	}
-	ze_result_t result = next(list, kernel, groups, signal, count, waits);
+	ze_result_t result = call->append(call, kernel, groups, NULL);
 	if (result != ZE_RESULT_SUCCESS)
 		return result;
 	if (has) {
 		known->row->why = BLOCKS_LAUNCH_FAILED;
 		known->row->code = (int32_t)code;
 	}
-	note(list, &(const struct launch){ .row = row_of(known) });
+	note(call->list, &(const struct launch){ .row = row_of(known) });
 	return result;
+}
+
+static ze_result_t append(const struct blocks_ze_call *call, ze_kernel_handle_t kernel,
+                          const ze_group_count_t *groups, const struct blocks_ze_kernel *twin_of)
+{
+	(void)twin_of;
+	return call->plain(call->list, kernel, groups, call->signal, call->wait_count, call->waits);
 }
 
 static ze_result_t ZE_APICALL launch(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                                      const ze_group_count_t *groups, ze_event_handle_t signal,
                                      uint32_t count, ze_event_handle_t *waits)
 {
-	return launch_one(blocks_ze_next.launch, list, kernel, groups, signal, count, waits);
+	const struct blocks_ze_call call = { list,   append, blocks_ze_next.launch,
+		                             signal, count,  waits };
+
+	return blocks_ze_launch(&call, kernel, groups);
 }
 
 static ze_result_t ZE_APICALL launch_cooperative(ze_command_list_handle_t list,
@@ -228,18 +255,48 @@ static ze_result_t ZE_APICALL launch_cooperative(ze_command_list_handle_t list,
                                                  ze_event_handle_t signal, uint32_t count,
                                                  ze_event_handle_t *waits)
 {
-	return launch_one(blocks_ze_next.launch_cooperative, list, kernel, groups, signal, count,
-	                  waits);
+	const struct blocks_ze_call call = { list,   append, blocks_ze_next.launch_cooperative,
+		                             signal, count,  waits };
+
+	return blocks_ze_launch(&call, kernel, groups);
 }
 
-// How many groups there are the device reads: the kernel's own is launched.
-static void note_indirect(ze_command_list_handle_t list, ze_kernel_handle_t kernel)
+// ---- launches of which the device reads how many groups they have
+
+// The twin, or the kernel where that cannot be launched so; row->why says why.
+static ze_kernel_handle_t indirect_of(ze_kernel_handle_t kernel)
 {
 	struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
 
-	if (known != NULL && known->row != NULL && known->twin != NULL)
-		known->row->why = BLOCKS_INDIRECT;
-	note(list, &(const struct launch){ .row = row_of(known) });
+	if (known == NULL || known->twin == NULL)
+		return kernel;
+	if (known->misfits != 0) {
+		known->row->why = BLOCKS_OTHER_VALUE;
+		return kernel;
+	}
+	if (known->regroups) {
+		known->row->why = BLOCKS_NO_GROUPS;
+		return kernel;
+	}
+	// As if there were very many work-items: a sample may be a small one.
+	if (known->counters != NULL)
+		blocks_choose_sample(known->counters, known->module, UINT32_MAX);
+	else if (known->far != NULL)
+		blocks_ze_far_sample(known->far, UINT32_MAX);
+	return known->twin;
+}
+
+static void note_indirect(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                          ze_kernel_handle_t launched)
+{
+	const struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
+
+	if (launched == kernel) {
+		note(list, &(const struct launch){ .row = row_of(known) });
+		return;
+	}
+	note(list, &(const struct launch){
+	               .row = known->row, .counted = true, .unchecked = true, .far = known->far });
 }
 
 static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,
@@ -248,13 +305,20 @@ static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,
                                               ze_event_handle_t signal, uint32_t count,
                                               ze_event_handle_t *waits)
 {
+	ze_kernel_handle_t launched = indirect_of(kernel);
 	ze_result_t result =
-	    blocks_ze_next.launch_indirect(list, kernel, groups, signal, count, waits);
+	    blocks_ze_next.launch_indirect(list, launched, groups, signal, count, waits);
 
+	if (result != ZE_RESULT_SUCCESS && launched != kernel) {
+		launched = kernel;
+		result = blocks_ze_next.launch_indirect(list, kernel, groups, signal, count, waits);
+	}
 	if (result == ZE_RESULT_SUCCESS)
-		note_indirect(list, kernel);
+		note_indirect(list, kernel, launched);
 	return result;
 }
+
+enum { MOST_AT_ONCE = 64 };
 
 static ze_result_t ZE_APICALL launch_several(ze_command_list_handle_t list, uint32_t kernel_count,
                                              ze_kernel_handle_t *kernels, const uint32_t *number,
@@ -262,12 +326,26 @@ static ze_result_t ZE_APICALL launch_several(ze_command_list_handle_t list, uint
                                              ze_event_handle_t signal, uint32_t count,
                                              ze_event_handle_t *waits)
 {
-	ze_result_t result = blocks_ze_next.launch_several(list, kernel_count, kernels, number,
-	                                                   groups, signal, count, waits);
+	ze_kernel_handle_t twins[MOST_AT_ONCE], *launched = kernels;
 
-	// How many of them run the device reads, too.
-	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < kernel_count; i++)
-		note_indirect(list, kernels[i]);
+	for (uint32_t i = 0; kernels != NULL && kernel_count <= MOST_AT_ONCE && i < kernel_count;
+	     i++) {
+		twins[i] = indirect_of(kernels[i]);
+		launched = twins;
+	}
+	ze_result_t result = blocks_ze_next.launch_several(list, kernel_count, launched, number,
+	                                                   groups, signal, count, waits);
+	if (result != ZE_RESULT_SUCCESS && launched != kernels) {
+		launched = kernels;
+		result = blocks_ze_next.launch_several(list, kernel_count, kernels, number, groups,
+		                                       signal, count, waits);
+	}
+	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < kernel_count; i++) {
+		const struct blocks_ze_kernel *known = blocks_ze_kernel(kernels[i]);
+		if (kernel_count > MOST_AT_ONCE && known != NULL && known->twin != NULL)
+			known->row->why = BLOCKS_INDIRECT;
+		note_indirect(list, kernels[i], launched[i]);
+	}
 	return result;
 }
 
@@ -286,5 +364,8 @@ const struct blocks_ze_row blocks_ze_list_rows[] = {
 	LIST(pfnAppendLaunchMultipleKernelsIndirect, launch_several),
 	BLOCKS_ZE_ROW("zeGetCommandQueueProcAddrTable", ze_command_queue_dditable_t,
 	              pfnExecuteCommandLists, execute, execute),
+	BLOCKS_ZE_ROW("zeGetDriverProcAddrTable", ze_driver_dditable_t,
+	              pfnGetExtensionFunctionAddress, extension_address,
+	              blocks_ze_extension_address),
 };
 const size_t blocks_ze_list_row_count = sizeof blocks_ze_list_rows / sizeof *blocks_ze_list_rows;

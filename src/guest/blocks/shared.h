@@ -127,7 +127,7 @@ enum blocks_why {
 	BLOCKS_NO_ROOM,         // for counters, on the disk
 	BLOCKS_NO_AREA,         // for counters: other kernels' take all that a process may
 	BLOCKS_POINTERS,        // arguments were set by an extension's functions
-	BLOCKS_INDIRECT,        // how many work-groups a launch has is in the device's memory
+	BLOCKS_INDIRECT,        // many are launched at once, and the device reads how many of them
 	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
 	BLOCKS_NO_GROUPS,       // no size of work-groups fills the device's width
 	BLOCKS_NO_MEMORY,       // the device gave none for counters, or took no zeros; `code`
@@ -158,7 +158,8 @@ struct blocks_kernel {
 	int32_t code;        // the vendor's
 	uint64_t launches;   // that were enqueued
 	uint64_t counted;    // those of them that count
-	uint64_t work_items; // of the latter
+	uint64_t work_items; // of the latter, without those that are `unchecked`
+	uint64_t unchecked;  // launches of `counted` whose work-groups the device counts
 	uint64_t at;         // where its counters lie in the file; 0: it has none
 	uint32_t rows, row_counters;
 	uint32_t api; // enum blocks_api
