@@ -91,7 +91,7 @@ def called(name, times, figures):
         return intrinsic(name, times, figures)
     match = re.match(r"_Z(\d+)(\w+)$", name)
     if not match:
-        return False
+        return True  # a function of the program's, whose instructions are counted themselves
     function, types = match[2][:int(match[1])], match[2][int(match[1]):]
     width = re.match(r"Dv(\d+)_", types)
     floating = re.match(r"(?:Dv\d+_)?(f|d|Dh)", types)
@@ -234,12 +234,13 @@ class Bench:
         """A folder with the bitcode of the program's builds, by their numbers, of those that tare has compiled."""
         kept, folder = self.folder / "kept", self.folder / "builds"
         for source in folder.glob("*.cl"):
+            # Drivers tell other options than they were given, but for definitions.
             options = source.with_suffix(".options").read_text(encoding="utf-8", errors="replace").split()
+            defined = {word for word in options if word.startswith("-D")}
             for module in kept.glob("*.bc"):
                 text, words = (module.with_suffix(suffix).read_text(encoding="utf-8", errors="replace")
                                for suffix in (".cl", ".words"))
-                if text == source.read_text(encoding="utf-8", errors="replace") and \
-                        " ".join(options).replace('"', "") in " ".join(words.split()):
+                if text == source.read_text(encoding="utf-8", errors="replace") and defined <= {*words.split()}:
                     shutil.copy(module, source.with_suffix(".bc"))
         return folder
 
@@ -319,6 +320,22 @@ def verdict(row):
     return ", ".join(said)
 
 
+def cell(row, one, other):
+    """"equal", or the figures of both."""
+    return "; ".join(f"{figure} {format(row.figures[figure][one] or 0, ',')} : "
+                     f"{format(row.figures[figure][other] or 0, ',')}" for figure in row.differing(one, other)) or "equal"
+
+
+def markdown(rows, out):
+    print("| kernel | same module | compiled by oclgrind | before the optimisation |\n|---|---|---|---|", file=out)
+    for row in rows:
+        if any(numbers[TARE] is None for numbers in row.figures.values()):
+            print(f"| `{row.name}` | not counted | | |", file=out)
+        else:
+            cells = (cell(row, *pair) for pair in ((TARE, SAME), (TARE, OWN), (BEFORE, WRITTEN)))
+            print(f"| `{row.name}` | {' | '.join(cells)} |", file=out)
+
+
 def table(rows, everything, out):
     for row in rows:
         print(f"\n{row.name}: {verdict(row)}", file=out)
@@ -341,6 +358,7 @@ def main():
     parser.add_argument("--launches", type=int, default=0, help="launches of a kernel, at most")
     parser.add_argument("--timeout", type=int, default=600, help="seconds that a run may take")
     parser.add_argument("--all", action="store_true", help="all figures, not only those that differ")
+    parser.add_argument("--markdown", action="store_true", help="one line a kernel, as docs/blocks-oracle.md has them")
     parser.add_argument("command", nargs="+")
     words = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -349,7 +367,10 @@ def main():
     for kernel in document["kernels"]:
         if kernel["not_counted"]:
             print(f"{kernel['name']}: {kernel['not_counted']}")
-    table(rows, words.all, sys.stdout)
+    if words.markdown:
+        markdown(rows, sys.stdout)
+    else:
+        table(rows, words.all, sys.stdout)
 
 
 if __name__ == "__main__":
