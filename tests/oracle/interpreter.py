@@ -205,9 +205,13 @@ class Bench:
     def run_at(self, home, command, environment):
         for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
             environment[name] = home
-        return subprocess.run([*map(str, command)], env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.timeout, check=False,
-                              cwd=self.folder)
+        try:
+            return subprocess.run([*map(str, command)], env=environment, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=self.timeout, check=False,
+                                  cwd=self.folder)
+        except subprocess.TimeoutExpired:
+            raise SystemExit(f"interpreter: {command[0]} did not end within {self.timeout} s; try smaller launches "
+                             "(--groups, --launches) or a longer --timeout") from None
 
     def interpret(self, command, level="", modules=None):
         """{kernel: Counts}, compiled at a level ("": the interpreter's own), or of tare's modules."""
