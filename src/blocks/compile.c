@@ -3,6 +3,7 @@
 
 #include "blocks/parts.h"
 #include "blocks/tools/arguments.h"
+#include "blocks/tools/fused.h"
 #include "blocks/tools/legal.h"
 #include "blocks/tools/tool.h"
 
@@ -45,7 +46,11 @@ static int translate_in(const char *folder, const struct tare_blocks_build *buil
 static int translate(const struct work *work, const char *from, const char *to,
                      struct tare_error *error)
 {
-	return translate_in(work->folder, work->build, from, to, false, error);
+	int status = translate_in(work->folder, work->build, from, to, false, error);
+
+	work->build->fuses =
+	    status == 0 && work->build->language == BLOCKS_OPENCL_C && !tare_blocks_calls_mad(from);
+	return status;
 }
 
 enum wanted { OPTIMISED, OPTIMISED_WITH_LOOPS, TEXT, PART };
@@ -294,7 +299,7 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
                              struct blocks_module *head, const void *spirv, size_t bytes,
                              struct tare_error *error)
 {
-	char path[PATH_MAX], from[PATH_MAX], bitcode[PATH_MAX];
+	char path[PATH_MAX], from[PATH_MAX], bitcode[PATH_MAX], said[PATH_MAX];
 	const void *parts[] = { spirv, NULL, NULL };
 	size_t sizes[] = { bytes, 0, 0 };
 	// Level Zero's drivers take SPIR-V.
@@ -302,6 +307,7 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 
 	tare_blocks_path(folder, build->hash, ".made.spv", from);
 	tare_blocks_path(folder, build->hash, ".made.bc", bitcode);
+	tare_blocks_path(folder, build->hash, ".said", said);
 	tare_blocks_path(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
 	int status = tare_blocks_file_write(from, parts, sizes, 1);
 	if (status < 0)
@@ -309,6 +315,8 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 		                 strerror(-status));
 	if (translates) {
 		status = translate_in(folder, build, from, bitcode, true, error);
+		if (status == 0 && build->fuses && tare_blocks_calls_mad(bitcode))
+			status = tare_blocks_fuse(build->clang, bitcode, said, error);
 		parts[2] = status == 0 ? tare_blocks_file_read(bitcode, &sizes[2]) : NULL;
 	}
 	if (status < 0)

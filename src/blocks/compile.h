@@ -8,10 +8,12 @@
 // One build of the program's, by the hash that names its files.
 struct tare_blocks_build {
 	uint64_t hash;
-	enum blocks_language language;    // of the parts, where there are several
-	char options[512];                // the program's own, cut off
-	char level[96];                   // how it was optimised before it was counted
-	bool made;                        // there is a module
+	enum blocks_language language; // of the parts, where there are several
+	char options[512];             // the program's own, cut off
+	char level[96];                // how it was optimised before it was counted
+	bool made;                     // there is a module
+	// what is `mad` in it was `a * b + c` in the source: the driver's compiler may fuse it
+	bool fuses;
 	struct tare_error why;            // where there is none
 	struct tare_blocks_module module; // before it was instrumented
 	struct tare_blocks_plan plan;     // which of its blocks have counters

@@ -36,6 +36,7 @@ ALLOWED = {
     "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),
     "guest/blocks/parts.c": (1, "the program's options of linking"),
     "blocks/parts.c": (2, "the program's build options"),
+    "blocks/tools/fused.c": (6, "LLVM's text"),
     "blocks/tools/legal.c": (6, "LLVM's text"),
     "blocks/report/json.c": (1, "a path"),
     "blocks/report/page.c": (1, "a path"),

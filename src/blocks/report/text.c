@@ -254,8 +254,10 @@ static void write_facts(const struct tare_blocks_kernel *kernel, FILE *file)
 static void write_before(const struct tare_blocks_row *row, FILE *file)
 {
 	const struct tare_blocks_kernel *kernel = row->kernel, *before = row->before;
-	char number[NUMBER], times[TARE_UNIT_TEXT];
+	char number[NUMBER], times[TARE_UNIT_TEXT], why[600];
 
+	if (!before && tare_blocks_why_not_before(row->document, kernel, why, sizeof why))
+		fprintf(file, "  before the optimisation: not counted, because %s\n", why);
 	if (!before)
 		return;
 	uint64_t all = tare_blocks_instructions(&before->tally),

@@ -106,12 +106,14 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
 	}
 }
 
-const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
+// The same kernel in the run before the optimisation; NULL: that run did not launch it, or nothing
+// was optimised.
+static const struct tare_blocks_kernel *same_before(const struct tare_blocks_profile *before,
                                                     const struct tare_blocks_kernel *kernel)
 {
 	for (size_t i = 0; i < before->kernel_count && kernel->build; i++) {
 		const struct tare_blocks_kernel *other = &before->kernels[i];
-		if (other->build && other->executions && other->api == kernel->api &&
+		if (other->build && other->api == kernel->api &&
 		    other->build->hash == kernel->build->hash &&
 		    other->build->language == BLOCKS_OPENCL_C &&
 		    strcmp(other->build->level, kernel->build->level) != 0 &&
@@ -119,4 +121,23 @@ const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_pro
 			return other;
 	}
 	return NULL;
+}
+
+const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
+                                                    const struct tare_blocks_kernel *kernel)
+{
+	const struct tare_blocks_kernel *other = same_before(before, kernel);
+
+	return other && other->executions && other->counted ? other : NULL;
+}
+
+bool tare_blocks_why_not_before(const struct tare_blocks_document *document,
+                                const struct tare_blocks_kernel *kernel, char *text, size_t size)
+{
+	const struct tare_blocks_kernel *other = same_before(document->before, kernel);
+
+	if (!other || other->counted || !other->launches)
+		return false;
+	tare_blocks_why(document, other, text, size);
+	return true;
 }

@@ -41,9 +41,14 @@ static inline bool tare_blocks_ran_once(const struct tare_blocks_document *docum
 void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *counted,
                           uint64_t *launches);
 
-// A kernel as it was counted before the optimisation; NULL: it was not, or nothing was optimised.
+// A kernel as it was counted before the optimisation; NULL: it was not (that run may have launched
+// others), or nothing was optimised.
 const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
                                                     const struct tare_blocks_kernel *kernel);
+// Why a kernel that was launched in that run was not counted in it; false: it was, or was not
+// launched.
+bool tare_blocks_why_not_before(const struct tare_blocks_document *document,
+                                const struct tare_blocks_kernel *kernel, char *text, size_t size);
 
 // 0, or -ENOMEM. Errors of the file stick to it. With -v all blocks and lines.
 int tare_blocks_text(const struct tare_blocks_document *document,
