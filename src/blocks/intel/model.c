@@ -281,17 +281,21 @@ int tare_blocks_models_join(const struct tare_blocks_profile *profile,
 	for (size_t i = 0; status == 0 && i < models->count; i++)
 		for (size_t k = 0; status == 0 && k < profile->kernel_count; k++)
 			if (!models->at[i].why.code &&
-			    tare_blocks_is_model_of(&models->at[i], &profile->kernels[k]))
+			    tare_blocks_is_model_of(&models->at[i], &profile->kernels[k])) {
+				free(models->at[i].joined.passed);
 				status =
 				    tare_blocks_join(&models->at[i].listing, &profile->kernels[k],
 				                     &models->at[i].of, &models->at[i].joined);
+			}
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 
 void tare_blocks_models_free(struct tare_blocks_models *models)
 {
-	for (size_t i = 0; i < models->count; i++)
+	for (size_t i = 0; i < models->count; i++) {
 		tare_blocks_listing_free(&models->at[i].listing);
+		free(models->at[i].joined.passed);
+	}
 	free(models->at);
 	*models = (struct tare_blocks_models){ .count = 0 };
 }
