@@ -22,6 +22,9 @@ enum {
 	MOST_OPERANDS = 16 // of one instruction that are written
 };
 
+// What translators name variables such as GlobalInvocationId.
+#define BUILT_IN "__spirv_BuiltIn"
+
 struct row {
 	uint32_t number;
 	const char *name, *operands;
@@ -223,7 +226,8 @@ static void put_id(struct writing *out, uint32_t id, int depth)
 		}
 		put(out, "}");
 	} else if (name[0]) {
-		put(out, "%%%s", name);
+		bool built_in = strncmp(name, BUILT_IN, strlen(BUILT_IN)) == 0;
+		put(out, "%%%s", name + (built_in ? strlen(BUILT_IN) : 0));
 	} else {
 		put(out, "%%%" PRIu32, id);
 	}

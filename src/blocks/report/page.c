@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One page without scripts: per kernel its instruction mix as a bar, findings, blocks by cost, and
-// the source with the lines tinted by their share.
+// One page without scripts: which kernel and lines cost most, and what to change; then per kernel
+// its findings, instruction mix as a bar, blocks by cost, and source and instructions side by side.
 #include "blocks/cuda/report/write.h"
+#include "blocks/report/answer.h"
+#include "blocks/report/facts.h"
 #include "blocks/report/options.h"
-#include "blocks/report/source.h"
-#include "blocks/report/tables.h"
+#include "blocks/report/side.h"
 #include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"
@@ -17,21 +18,8 @@
 
 #define WIDTH 112 // of text on it, in columns
 
-static const char head[] =
-    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n<style>\n"
-    ":root{color-scheme:light dark}body{font:14px/1.45 system-ui,sans-serif;margin:2em "
-    "auto;max-width:70em;padding:0 1em}\n"
-    "table{border-collapse:collapse;margin:.6em 0}td,th{padding:.1em "
-    ".7em;text-align:right;white-space:nowrap;"
-    "font-variant-numeric:tabular-nums}\n"
-    "pre{overflow-x:auto;line-height:1.35}.n,.s{display:inline-block;text-align:right;"
-    "opacity:.65}.n{width:4em}.s{width:5em;margin-right:1em}\n"
-    ".bar{display:flex;height:1.6em;margin:.5em 0}.bar span{height:100%}.key{display:flex;"
-    "flex-wrap:wrap;gap:.2em 1.2em}\n"
-    ".key i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}.cost{display:inline-"
-    "block;height:.8em;background:#c2571a}.l{text-align:left;white-space:normal}\n"
-    "</style>\n";
+static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+			   "<meta name=\"viewport\" content=\"width=device-width\">\n";
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -56,7 +44,8 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 	};
 	uint64_t all = tare_blocks_instructions(tally);
 
-	fputs("<div class=\"bar\" role=\"img\" aria-label=\"instruction mix\">", file);
+	fputs("<div class=\"bar\" role=\"img\" aria-label=\"instructions by type, as listed below\">",
+	      file);
 	for (int i = 0; i < TARE_BLOCKS_PARTS; i++)
 		if (tare_blocks_part(tally, i))
 			fprintf(file,
@@ -74,69 +63,6 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 		}
 	fputs("</div>\n", file);
 }
-
-// ---- lines
-
-// What a line of a source executed.
-static uint64_t cost_of(const struct tare_blocks_row *row, const struct tare_blocks_source *source,
-                        uint32_t number)
-{
-	const struct tare_blocks_build *build = row->kernel->build;
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < row->line_count; i++)
-		if (row->lines[i].line == number &&
-		    tare_blocks_sources_find(
-		        &build->sources,
-		        tare_blocks_file_name(&build->module, row->lines[i].file)) == source)
-			sum += tare_blocks_instructions(&row->lines[i].tally);
-	return sum;
-}
-
-static void write_line(uint32_t number, double part, const char *line, FILE *file)
-{
-	char *text = strndup(line, strcspn(line, "\n"));
-
-	if (part > 0) {
-		fprintf(file,
-		        "<span style=\"background:rgba(194,87,26,%.2f)\"><span "
-		        "class=\"n\">%" PRIu32 "</span><span class=\"s\">",
-		        part < 90 ? 0.05 + part / 120 : 0.8, number);
-		write_share(part, file);
-		fputs("</span>", file);
-	} else {
-		fprintf(file, "<span><span class=\"n\">%" PRIu32 "</span><span class=\"s\"></span>",
-		        number);
-	}
-	if (text)
-		tare_html_text(text, file);
-	fputs("</span>\n", file);
-	free(text);
-}
-
-static void write_source(const struct tare_blocks_row *row, const struct tare_blocks_source *source,
-                         FILE *file)
-{
-	uint64_t all = tare_blocks_instructions(&row->kernel->tally);
-	uint32_t number = 1;
-
-	if (!source->text[0])
-		return;
-	fputs("<details open><summary>", file);
-	tare_html_text(source->label[0] ? source->label : "source", file);
-	fputs(", tinted by share of instructions</summary><pre>", file);
-	for (const char *line = source->text; *line;) {
-		uint32_t next = tare_blocks_next_line(line, number);
-		uint64_t cost = next == number + 1 ? cost_of(row, source, number) : 0;
-		write_line(number, share(cost, all), line, file);
-		line += strcspn(line, "\n");
-		line += *line == '\n';
-		number = next;
-	}
-	fputs("</pre></details>\n", file);
-}
-
-// ---- a kernel, and the page
 
 // What a text has, as it is.
 static void write_text(void (*write)(const void *of, FILE *file), const void *of, FILE *file)
@@ -164,10 +90,25 @@ static void write_text(void (*write)(const void *of, FILE *file), const void *of
 	free(wrapped);
 }
 
-static void tell(const void *row, FILE *file)
+static void tell(const void *of, FILE *file)
 {
+	const struct tare_blocks_row *row = of;
+
+	tare_blocks_facts_text(row->kernel, file);
 	tare_blocks_times_text(row, file);
-	tare_blocks_told_text(&((const struct tare_blocks_row *)row)->told, file);
+	tare_blocks_before_text(row, file);
+	tare_blocks_arithmetic_text(&row->kernel->tally, file);
+	tare_blocks_lanes_text(&row->told, file);
+}
+
+static void tell_models(const void *row, FILE *file)
+{
+	tare_blocks_models_text(row, file);
+}
+
+static void tell_gain(const void *gain, FILE *file)
+{
+	tare_blocks_gain_text(gain, file);
 }
 
 static void tell_options(const void *trials, FILE *file)
@@ -178,10 +119,59 @@ static void tell_options(const void *trials, FILE *file)
 	tare_blocks_options_text(&text, trials);
 }
 
-static void write_counted(const struct tare_blocks_row *row, FILE *file)
+// ---- findings
+
+static void write_finding(const struct tare_blocks_rows *rows, const struct tare_blocks_row *row,
+                          const struct tare_blocks_finding_row *one)
+{
+	const struct tare_blocks_finding *finding = one->finding;
+	const struct tare_blocks_rule *rule = &tare_blocks_rules[finding->advice];
+	FILE *file = rows->page;
+
+	fprintf(file, "<div class=\"finding\"><h4>%s</h4>\n<p>%s", rule->id, rule->what);
+	for (uint32_t i = 0; i < finding->place_count; i++) {
+		fputs(i                           ? ", "
+		      : finding->place_count == 1 ? " (line "
+		                                  : " (lines ",
+		      file);
+		tare_blocks_line_link(rows, row, finding->places[i].file, finding->places[i].line);
+	}
+	fprintf(file, "%s.</p>\n<p>%.1f %% of the ", finding->place_count ? ")" : "",
+	        100 * finding->share);
+	tare_html_text(rule->of, file);
+	fprintf(file, ". %s</p>\n<p>To change it, %s.</p>\n", rule->saves, rule->advice);
+	if (one->gain)
+		write_text(tell_gain, one->gain, file);
+	fputs("</div>\n", file);
+}
+
+static void write_findings(const struct tare_blocks_rows *rows, const struct tare_blocks_row *row)
+{
+	const struct tare_blocks_told *told = &row->told;
+
+	if (told->findings.count)
+		fputs("<h3>What to change</h3>\n", rows->page);
+	for (uint32_t i = 0; i < told->findings.count; i++)
+		write_finding(rows, row, &row->findings[i]);
+	if (told->findings.count && !told->gained)
+		fputs("<p>What these can bring in time is measured by --gains.</p>\n",
+		      rows->page);
+}
+
+// ---- a kernel
+
+static void write_table(const struct tare_table *table, const void *source, FILE *file)
+{
+	fputs("<div class=\"wide\">", file);
+	tare_table_html(table, source, &(struct tare_table_part){ .on = TARE_ON_PAGE }, file);
+	fputs("</div>\n", file);
+}
+
+static int write_counted(struct tare_blocks_rows *rows, const struct tare_blocks_row *row)
 {
 	const struct tare_blocks_kernel *kernel = row->kernel;
 	char launches[RUN_TEXT], items[RUN_TEXT], instructions[RUN_TEXT];
+	FILE *file = rows->page;
 
 	fprintf(file, "<p>%s launch%s, %s work-item%s, %s instructions of SPIR-V; ",
 	        tare_report_count(kernel->counted, launches), kernel->counted == 1 ? "" : "es",
@@ -192,58 +182,144 @@ static void write_counted(const struct tare_blocks_row *row, FILE *file)
 	          ? ".</p>\n"
 	          : ". Counts are missing.</p>\n",
 	      file);
+	write_findings(rows, row);
+	fputs("<h3>Instructions by type</h3>\n", file);
 	write_mix(&kernel->tally, file);
 	write_text(tell, row, file);
-	tare_table_html(&tare_blocks_blocks_table, row,
-	                &(struct tare_table_part){ .on = TARE_ON_PAGE }, file);
-	for (size_t i = 0; i < kernel->build->sources.count; i++)
-		write_source(row, &kernel->build->sources.at[i], file);
+	fputs("<h3>Blocks by cost</h3>\n", file);
+	write_table(&tare_blocks_blocks_table, row, file);
+	return tare_blocks_side(rows, row);
 }
 
-static void write_kernel(const struct tare_blocks_row *row, FILE *file)
+static void write_models(const struct tare_blocks_rows *rows, const struct tare_blocks_row *row)
 {
+	const struct tare_blocks_models *models = row->document->models;
+	bool any = false;
+
+	for (size_t i = 0; i < models->count; i++) {
+		if (!tare_blocks_is_model_of(&models->at[i], row->kernel))
+			continue;
+		if (!any) {
+			fputs("<h3>On devices that are not there</h3>\n", rows->page);
+			write_text(tell_models, row, rows->page);
+		}
+		any = true;
+		tare_blocks_model_side(rows, row, &models->at[i]);
+	}
+}
+
+static int write_kernel(struct tare_blocks_rows *rows, size_t at)
+{
+	const struct tare_blocks_row *row = &rows->kernels[at];
 	const struct tare_blocks_kernel *kernel = row->kernel;
 	uint64_t others = kernel->launches - kernel->counted;
-
-	fputs("<h2>", file);
-	tare_html_text(kernel->name, file);
-	fputs("</h2>\n", file);
-	if (row->counted && kernel->work_items)
-		write_counted(row, file);
-	if (!others)
-		return;
-	fprintf(file, "<p>Not counted: %" PRIu64 " launch%s, because ", others,
-	        others == 1 ? "" : "es");
-	tare_html_text(row->why, file);
-	fputs(".</p>\n", file);
-}
-
-static int write_rows(const struct tare_blocks_rows *rows, FILE *file)
-{
-	const struct tare_blocks_document *document = rows->document;
 	int status = 0;
 
-	fputs(head, file);
+	fprintf(rows->page, "<h2 id=\"k%zu\">", at);
+	tare_html_text(kernel->name, rows->page);
+	fputs("</h2>\n", rows->page);
+	if (row->counted && kernel->work_items)
+		status = write_counted(rows, row);
+	write_models(rows, row);
+	if (!others)
+		return status;
+	fprintf(rows->page, "<p>Not counted: %" PRIu64 " launch%s, because ", others,
+	        others == 1 ? "" : "es");
+	tare_html_text(row->why, rows->page);
+	fputs(".</p>\n", rows->page);
+	return status;
+}
+
+// ---- all kernels
+
+static void write_hottest(const struct tare_blocks_rows *rows, const struct tare_blocks_row *row)
+{
+	const struct tare_blocks_answer answer = tare_blocks_answer(row);
+	char line[RUN_TEXT];
+
+	if (!answer.line)
+		return;
+	fputs("line ", rows->page);
+	tare_blocks_line_link(rows, row, answer.line->file, answer.line->line);
+	fputs(", ", rows->page);
+	write_share(100 * answer.share, rows->page);
+	if (tare_blocks_source_line(row->kernel->build, answer.line->file, answer.line->line, line,
+	                            sizeof line) == TARE_BLOCKS_SOURCE_NONE)
+		return;
+	fputs(": <code>", rows->page);
+	tare_html_text(line, rows->page);
+	fputs("</code>", rows->page);
+}
+
+// Kernels by cost: which, where, and what to change.
+static void write_answer(const struct tare_blocks_rows *rows)
+{
+	FILE *file = rows->page;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < rows->kernel_count; i++)
+		all += tare_blocks_instructions(&rows->kernels[i].kernel->tally);
+	fputs("<div class=\"wide\"><table><tr><th class=\"l\">kernel<th>instructions<th>"
+	      "<th class=\"l\">most in<th class=\"l\">what to change",
+	      file);
+	for (size_t i = 0; i < rows->kernel_count; i++) {
+		const struct tare_blocks_row *row = &rows->kernels[i];
+		double percent = share(tare_blocks_instructions(&row->kernel->tally), all);
+		fprintf(file, "\n<tr><td class=\"l\"><a href=\"#k%zu\">", i);
+		tare_html_text(row->kernel->name, file);
+		fputs("</a><td>", file);
+		if (row->counted)
+			write_share(percent, file);
+		else
+			fputs("n/a", file);
+		fprintf(file,
+		        "<td class=\"l\"><span class=\"cost\" style=\"width:%.2fem\"></span>"
+		        "<td class=\"l\">",
+		        percent / 10);
+		write_hottest(rows, row);
+		fputs("<td class=\"l\">", file);
+		for (uint32_t k = 0; k < row->told.findings.count; k++)
+			fprintf(file, "%s%s", k ? ", " : "",
+			        tare_blocks_rules[row->told.findings.at[k].advice].id);
+	}
+	fputs("\n</table></div>\n", file);
+}
+
+static void write_program(const struct tare_blocks_document *document, FILE *file)
+{
 	fputs("<title>blocks - tare</title></head><body>\n<h1>blocks of", file);
 	for (char *const *word = document->program; *word; word++) {
 		fputc(' ', file);
 		tare_html_text(*word, file);
 	}
 	fputs("</h1>\n", file);
-	if (rows->launches)
+}
+
+static int write_rows(struct tare_blocks_rows *rows)
+{
+	const struct tare_blocks_document *document = rows->document;
+	FILE *file = rows->page;
+	int status = 0;
+
+	fputs(head, file);
+	fputs(tare_blocks_style, file);
+	write_program(document, file);
+	if (rows->launches) {
 		fprintf(file,
 		        "<p>%" PRIu64 " of %" PRIu64
 		        " launch%s counted, exactly, by work-items. Instructions are those of "
 		        "SPIR-V, after the compiler's optimisation that knows no device.</p>\n",
 		        rows->counted, rows->launches, rows->launches == 1 ? "" : "es");
-	for (size_t i = 0; i < rows->kernel_count; i++)
-		write_kernel(&rows->kernels[i], file);
+		write_answer(rows);
+	}
+	for (size_t i = 0; i < rows->kernel_count && status == 0; i++)
+		status = write_kernel(rows, i);
 	if (document->trials->set_count) {
 		fputs("<h2>Build options</h2>\n", file);
 		write_text(tell_options, &rows->trials, file);
 	}
 	if (document->samples->used)
-		status = tare_pc_samples_page(&rows->samples, file);
+		status = status ?: tare_pc_samples_page(&rows->samples, file);
 	fputs("</body></html>\n", file);
 	return status;
 }
@@ -253,7 +329,8 @@ int tare_blocks_page(const struct tare_blocks_document *document, FILE *file)
 	struct tare_blocks_rows rows;
 	int status = tare_blocks_rows_make(document, &rows);
 
-	status = status ?: write_rows(&rows, file);
+	rows.page = file;
+	status = status ?: write_rows(&rows);
 	tare_blocks_rows_free(&rows);
 	return status;
 }

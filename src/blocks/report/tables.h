@@ -69,6 +69,7 @@ struct tare_blocks_rows {
 	struct tare_blocks_listed *codes; // of the builds that these are of
 	size_t code_count;
 	struct tare_blocks_texts texts; // that counted lines are of
+	FILE *page;                     // that is written; NULL: another form is
 	struct tare_blocks_trial_rows trials;
 	struct tare_pc_samples_rows samples;
 };

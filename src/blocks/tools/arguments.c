@@ -104,6 +104,8 @@ static void add_fixed(struct tare_blocks_arguments *arguments,
 		                             "-c",
 		                             "-emit-llvm",
 		                             "-gline-tables-only",
+		                             // The report shows them.
+		                             "-fno-discard-value-names",
 		                             "-Xclang",
 		                             "-finclude-default-header",
 		                             "-D__ENDIAN_LITTLE__=1" };
