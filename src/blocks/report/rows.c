@@ -168,3 +168,16 @@ void tare_blocks_rows_free(struct tare_blocks_rows *rows)
 	free(rows->trials.names);
 	tare_pc_samples_rows_free(&rows->samples);
 }
+
+int tare_blocks_declared(const struct tare_blocks_document *document,
+                         int (*take)(void *context, const struct tare_table *table,
+                                     const void *source),
+                         void *context)
+{
+	struct tare_blocks_rows rows;
+	int status = tare_blocks_rows_make(document, &rows);
+
+	status = status ?: take(context, &tare_blocks_document_table, &rows);
+	tare_blocks_rows_free(&rows);
+	return status;
+}

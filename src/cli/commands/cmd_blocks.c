@@ -4,6 +4,8 @@
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
 #include "cli/run/blocks_runs.h"
+#include "cli/run/blocks_report.h"
+#include "cli/run/document_database.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
@@ -26,6 +28,7 @@ struct own {
 	int before;
 	int times;
 	int gains;
+	const char *sqlite; // a file; NULL: none
 };
 _Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
 
@@ -144,18 +147,9 @@ static int collect(struct session *session, struct tare_error *error)
 
 // ---- the report
 
-static int write_format(enum tare_format format, const void *document, FILE *file,
-                        struct tare_error *error)
-{
-	if (format == TARE_FORMAT_JSON)
-		return tare_blocks_json(document, file, error);
-	int status = format == TARE_FORMAT_HTML ? tare_blocks_page(document, file)
-	                                        : tare_blocks_csv(document, file);
-	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
-}
-
 static int write_all(const struct session *session, struct tare_error *error)
 {
+	const struct own *own = (const void *)session->settings->own;
 	const struct tare_blocks_document document = { .program = session->settings->program,
 		                                       .exit_status = session->runs.end.status,
 		                                       .exit_signal = session->runs.end.signal,
@@ -169,25 +163,8 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .gains = &session->gains,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
-	struct tare_outputs outputs;
-	int status = tare_outputs_open(session->settings, &outputs, error);
 
-	if (status != TARE_EXIT_OK)
-		return status;
-	status = tare_outputs_write_with(&outputs, write_format, &document, error);
-	if (status == TARE_EXIT_OK && !tare_outputs_take_stdout(&outputs)) {
-		const struct tare_text_options options =
-		    tare_terminal_text_options(session->settings->verbosity);
-		if (tare_blocks_text(&document, &options, stdout) < 0) {
-			tare_fail(error, ENOMEM, "out of memory");
-			status = TARE_EXIT_FAILED;
-		} else {
-			tare_outputs_print_paths(&outputs, stdout);
-			status = tare_stdout_finish(error);
-		}
-	}
-	tare_outputs_close(&outputs);
-	return status;
+	return tare_blocks_report(session->settings, own->sqlite, &document, error);
 }
 
 // Why there is nothing to report on.
@@ -454,6 +431,8 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		return TARE_EXIT_RECORD;
 	int status = tare_outputs_check(settings, error);
 
+	if (status == TARE_EXIT_OK)
+		status = tare_database_check(settings, own->sqlite, error);
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = prepare(&session, error);
@@ -567,10 +546,15 @@ static const struct tare_option own_options_rows[] = {
 	  .value_name = "FILE",
 	  .summary = "write all blocks as CSV, a row each; with --options the sets, a row a kernel",
 	  .offset = TARE_SETTING(csv) },
+	{ .name = "sqlite",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write a database of kernels, blocks, lines, instructions and findings",
+	  .offset = TARE_OWN_SETTING(struct own, sqlite) },
 	{ .name = "html",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
-	  .summary = "write one self-contained page: instruction mix, blocks, tinted source",
+	  .summary = "write one self-contained page: findings, blocks, source beside instructions",
 	  .offset = TARE_SETTING(html) },
 };
 static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);
