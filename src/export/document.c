@@ -164,6 +164,16 @@ static void put_row(struct document_walk *walk, const void *source, const void *
 	rows_end(walk->rows);
 }
 
+// A pair of a map that has no value, and that the JSON has not either.
+static bool has_no_value(const struct tare_table *table, enum tare_nested_as as,
+                         const void *source, const void *row)
+{
+	const struct tare_column *value = &table->columns[1];
+
+	return as == TARE_AS_MAP && value->flags & TARE_LEFT_OUT &&
+	       tare_column_value(value, source, row).is == TARE_IS_ABSENT;
+}
+
 // Goes through the rows of a table to those that the way from `step` on leads to.
 static void go(struct document_walk *walk, const struct tare_table *table, const void *source,
                enum tare_nested_as as, size_t step, size_t level)
@@ -172,7 +182,8 @@ static void go(struct document_walk *walk, const struct tare_table *table, const
 
 	for (size_t i = 0; i < count && walk->rows->status == 0; i++) {
 		const void *row = table->row(source, i);
-		if (table->keep && !table->keep(source, row))
+		if ((table->keep && !table->keep(source, row)) ||
+		    has_no_value(table, as, source, row))
 			continue;
 		if (as != TARE_AS_OBJECT || !level)
 			walk->numbers[level]++;

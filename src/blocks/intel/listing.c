@@ -284,6 +284,19 @@ static void read_line(struct reading *reading, const char *line, const char *end
 	}
 }
 
+// Gives an instruction an end. Of the blanks between its words two are left.
+static void end_code(char *text, size_t length)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		bool blank = text[i] == ' ' || text[i] == '\t';
+		if (!blank || used < 2 || text[used - 1] != ' ' || text[used - 2] != ' ')
+			text[used++] = blank ? ' ' : text[i];
+	}
+	text[used] = '\0';
+}
+
 bool tare_blocks_listing_read(const char *text, uint32_t width, struct tare_blocks_listing *listing)
 {
 	struct reading reading = {
@@ -300,7 +313,7 @@ bool tare_blocks_listing_read(const char *text, uint32_t width, struct tare_bloc
 	for (uint32_t i = 0; !reading.failed && i < listing->block_count; i++)
 		reading.failed = !listing->blocks[i].defined;
 	for (uint32_t i = 0; listing->text && i < listing->code_count; i++)
-		listing->text[listing->code[i].at + listing->code[i].length] = '\0';
+		end_code(listing->text + listing->code[i].at, listing->code[i].length);
 	return !reading.failed && listing->kernel[0] && listing->block_count > 0;
 }
 
