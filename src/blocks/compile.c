@@ -424,6 +424,7 @@ static int make(struct work *work, struct tare_error *error)
 struct how {
 	const char *folder;
 	bool samples, unoptimised;
+	const struct tare_blocks_watch *watch; // NULL: nobody
 };
 
 // What a single one is compiled and linked with; NULL: no memory.
@@ -502,10 +503,22 @@ static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_bu
 	return 0;
 }
 
+static size_t count_builds(DIR *list)
+{
+	size_t count = 0;
+	uint64_t hash;
+
+	for (struct dirent *entry; (entry = readdir(list));)
+		count += is_build(entry->d_name, &hash);
+	rewinddir(list);
+	return count;
+}
+
 static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
                        struct tare_error *error)
 {
 	DIR *list = opendir(how->folder);
+	size_t total = list ? count_builds(list) : 0;
 	int status = 0;
 
 	*builds = (struct tare_blocks_builds){ .count = 0 };
@@ -513,17 +526,20 @@ static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
 		return tare_fail(error, errno, "%.200s cannot be read", how->folder);
 	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
 		uint64_t hash;
-		if (is_build(entry->d_name, &hash))
-			status = add_build(how, hash, builds);
+		if (!is_build(entry->d_name, &hash))
+			continue;
+		if (how->watch)
+			how->watch->step(how->watch->context, builds->count, total);
+		status = add_build(how, hash, builds);
 	}
 	closedir(list);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }
 
-int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
-                        struct tare_error *error)
+int tare_blocks_compile(const char *folder, bool samples, const struct tare_blocks_watch *watch,
+                        struct tare_blocks_builds *builds, struct tare_error *error)
 {
-	const struct how how = { .folder = folder, .samples = samples };
+	const struct how how = { .folder = folder, .samples = samples, .watch = watch };
 
 	return compile_all(&how, builds, error);
 }

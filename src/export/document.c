@@ -165,8 +165,8 @@ static void put_row(struct document_walk *walk, const void *source, const void *
 }
 
 // A pair of a map that has no value, and that the JSON has not either.
-static bool has_no_value(const struct tare_table *table, enum tare_nested_as as,
-                         const void *source, const void *row)
+static bool has_no_value(const struct tare_table *table, enum tare_nested_as as, const void *source,
+                         const void *row)
 {
 	const struct tare_column *value = &table->columns[1];
 

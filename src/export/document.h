@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A declared document, whose JSON has tables within rows (table/table.h), as tables of an export. Each
-// list of rows is a table named by the keys that lead to it ("kernels_blocks"), whose rows have a
-// number (`row`) and that of the row that they are in (`parent`). An object is columns of the row
-// that has it ("total_instructions"); a map is rows of a key and its values; a list of values is
-// rows of `position` and `value`.
+// A declared document, whose JSON has tables within rows (table/table.h), as tables of an export.
+// Each list of rows is a table named by the keys that lead to it ("kernels_blocks"), whose rows
+// have a number (`row`) and that of the row that they are in (`parent`). An object is columns of
+// the row that has it ("total_instructions"); a map is rows of a key and its values; a list of
+// values is rows of `position` and `value`.
 #pragma once
 #include "export/export.h"
 #include "table/table.h"

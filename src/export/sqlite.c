@@ -225,8 +225,8 @@ int tare_export_sqlite(const struct tare_report *run, const struct tare_export_w
                        const char *path, struct tare_export_counts *counts,
                        struct tare_error *error)
 {
-	return write_database(
-	    &(struct filling){ .run = run, .watch = watch, .counts = counts }, path, error);
+	return write_database(&(struct filling){ .run = run, .watch = watch, .counts = counts },
+	                      path, error);
 }
 
 int tare_export_document_sqlite(const struct tare_export_document *document, const char *path,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // blocks_fixture sampled|counted|options text|verbose|json|csv|html [COLUMNS], or ... sqlite FILE:
-// what tare blocks writes of a CUDA kernel that was sampled and counted, of an OpenCL kernel and of sets of build
-// options, all made by hand.
+// what tare blocks writes of a CUDA kernel that was sampled and counted, of an OpenCL kernel and of
+// sets of build options, all made by hand.
 #include "blocks/report/write.h"
 #include "export/document.h"
 

@@ -30,8 +30,8 @@ struct tare_blocks_joined {
 	// Instructions by which the listing's code and the device's own differ, kind by kind,
 	// waits left out.
 	uint64_t differing;
-	// How often each block of the listing is passed by work-items, UINT64_MAX: not known; malloc,
-	// NULL where nothing was joined.
+	// How often each block of the listing is passed by work-items, UINT64_MAX: not known;
+	// malloc, NULL where nothing was joined.
 	uint64_t *passed;
 };
 

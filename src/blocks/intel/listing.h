@@ -33,9 +33,9 @@ struct tare_blocks_listing_piece {
 
 // An instruction as it is listed, without blanks around it.
 struct tare_blocks_listing_code {
-	uint32_t piece;    // its place
-	size_t at;         // of its text in that of the listing, which has an end there
-	size_t length;     // as it was listed; of blanks between its words two are left
+	uint32_t piece; // its place
+	size_t at;      // of its text in that of the listing, which has an end there
+	size_t length;  // as it was listed; of blanks between its words two are left
 };
 
 struct tare_blocks_listing_block {

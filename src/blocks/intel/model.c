@@ -256,13 +256,18 @@ static int make(const char *folder, const char *device, const struct tare_blocks
 }
 
 int tare_blocks_models_make(const char *folder, const struct tare_blocks_builds *builds,
+                            const struct tare_blocks_watch *watch,
                             struct tare_blocks_models *models, struct tare_error *error)
 {
+	size_t total = builds->count * models->device_count;
 	int status = 0;
 
 	for (size_t i = 0; i < builds->count; i++)
-		for (uint32_t k = 0; status == 0 && k < models->device_count; k++)
+		for (uint32_t k = 0; status == 0 && k < models->device_count; k++) {
+			if (watch)
+				watch->step(watch->context, i * models->device_count + k, total);
 			status = make(folder, models->devices[k], &builds->at[i], models);
+		}
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 

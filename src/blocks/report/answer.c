@@ -47,8 +47,8 @@ static void write_kernel(const struct tare_text *text, const struct tare_blocks_
 		return;
 	}
 	const char *label = tare_blocks_label(build, answer.line->file);
-	enum tare_blocks_source_from from = tare_blocks_source_line(
-	    build, answer.line->file, answer.line->line, line, sizeof line);
+	enum tare_blocks_source_from from =
+	    tare_blocks_source_line(build, answer.line->file, answer.line->line, line, sizeof line);
 	used += (size_t)fprintf(text->file, ", %s of it in line %" PRIu32 "%s%s",
 	                        tare_report_percent(answer.share, percent), answer.line->line,
 	                        label[0] ? " of " : "", label);

@@ -63,7 +63,7 @@ void tare_blocks_listed_free(struct tare_blocks_listed *code)
 }
 
 const char *tare_blocks_listed_text(const struct tare_blocks_listed_block *block,
-                                  const struct tare_blocks_listed_row *row)
+                                    const struct tare_blocks_listed_row *row)
 {
 	return tare_blocks_disassemble(&block->build->module, row->at, block->words,
 	                               TARE_BLOCKS_INSTRUCTION_TEXT);
@@ -86,8 +86,8 @@ static int split(const char *text, struct tare_text_list *lines)
 
 	while (*text && status == 0) {
 		size_t length = strcspn(text, "\n");
-		status = tare_text_list_add(lines, text,
-		                            length - (length && text[length - 1] == '\r'));
+		status =
+		    tare_text_list_add(lines, text, length - (length && text[length - 1] == '\r'));
 		text += length + (text[length] == '\n');
 	}
 	return status;

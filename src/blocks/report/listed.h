@@ -2,8 +2,8 @@
 // The instructions of a module by block, as text, and the texts that its lines are of.
 #pragma once
 #include "blocks/module/disassembly.h"
-#include "blocks/report/source.h"
 #include "blocks/profile.h"
+#include "blocks/report/source.h"
 #include "report/core/texts.h"
 
 // An instruction of a block.
@@ -29,7 +29,7 @@ int tare_blocks_listed_make(const struct tare_blocks_build *build, struct tare_b
 void tare_blocks_listed_free(struct tare_blocks_listed *code);
 // As text, until the next one of the same module is asked for.
 const char *tare_blocks_listed_text(const struct tare_blocks_listed_block *block,
-                                  const struct tare_blocks_listed_row *row);
+                                    const struct tare_blocks_listed_row *row);
 
 // A text that counted lines are of.
 struct tare_blocks_text {

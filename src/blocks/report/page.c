@@ -19,7 +19,7 @@
 #define WIDTH 112 // of text on it, in columns
 
 static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-			   "<meta name=\"viewport\" content=\"width=device-width\">\n";
+                           "<meta name=\"viewport\" content=\"width=device-width\">\n";
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -44,8 +44,9 @@ static void write_mix(const struct tare_blocks_tally *tally, FILE *file)
 	};
 	uint64_t all = tare_blocks_instructions(tally);
 
-	fputs("<div class=\"bar\" role=\"img\" aria-label=\"instructions by type, as listed below\">",
-	      file);
+	fputs(
+	    "<div class=\"bar\" role=\"img\" aria-label=\"instructions by type, as listed below\">",
+	    file);
 	for (int i = 0; i < TARE_BLOCKS_PARTS; i++)
 		if (tare_blocks_part(tally, i))
 			fprintf(file,
@@ -130,10 +131,7 @@ static void write_finding(const struct tare_blocks_rows *rows, const struct tare
 
 	fprintf(file, "<div class=\"finding\"><h4>%s</h4>\n<p>%s", rule->id, rule->what);
 	for (uint32_t i = 0; i < finding->place_count; i++) {
-		fputs(i                           ? ", "
-		      : finding->place_count == 1 ? " (line "
-		                                  : " (lines ",
-		      file);
+		fputs(i ? ", " : finding->place_count == 1 ? " (line " : " (lines ", file);
 		tare_blocks_line_link(rows, row, finding->places[i].file, finding->places[i].line);
 	}
 	fprintf(file, "%s.</p>\n<p>%.1f %% of the ", finding->place_count ? ")" : "",
@@ -154,8 +152,7 @@ static void write_findings(const struct tare_blocks_rows *rows, const struct tar
 	for (uint32_t i = 0; i < told->findings.count; i++)
 		write_finding(rows, row, &row->findings[i]);
 	if (told->findings.count && !told->gained)
-		fputs("<p>What these can bring in time is measured by --gains.</p>\n",
-		      rows->page);
+		fputs("<p>What these can bring in time is measured by --gains.</p>\n", rows->page);
 }
 
 // ---- a kernel

@@ -147,8 +147,7 @@ int tare_blocks_rows_make(const struct tare_blocks_document *document,
 	};
 	tare_blocks_coverage(profile, &rows->counted, &rows->launches);
 	status = tare_pc_samples_rows_make(document->samples, &rows->samples);
-	if (make_trials(document->trials, &rows->trials) < 0 || !rows->kernels ||
-	    !rows->codes)
+	if (make_trials(document->trials, &rows->trials) < 0 || !rows->kernels || !rows->codes)
 		status = -ENOMEM;
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		if (profile->kernels[i].launches)

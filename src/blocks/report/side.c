@@ -177,9 +177,8 @@ static void write_cold(const struct text_side *side, size_t from, size_t to)
 static int write_text(struct tare_blocks_rows *rows, const struct tare_blocks_row *row,
                       struct tare_blocks_text *text)
 {
-	struct text_side side = {
-		rows, row, text, NULL, 0, tare_blocks_instructions(&row->kernel->tally)
-	};
+	struct text_side side = { rows, row, text,
+		                  NULL, 0,   tare_blocks_instructions(&row->kernel->tally) };
 	int status = lines_make(&side);
 
 	if (status < 0)
@@ -219,12 +218,11 @@ static void write_gone(const struct tare_blocks_rows *rows, const struct tare_bl
 	for (size_t i = 0; i < row->line_count && i < NEAR; i++)
 		if (row->lines[i].line && tare_blocks_texts_find(&rows->texts, row->kernel->build,
 		                                                 row->lines[i].file) == text) {
-			fprintf(
-			    file, "%s%" PRIu32 " %s", before, row->lines[i].line,
-			    tare_report_percent(
-			        (double)tare_blocks_instructions(&row->lines[i].tally) /
-			            (double)all,
-			        percent));
+			fprintf(file, "%s%" PRIu32 " %s", before, row->lines[i].line,
+			        tare_report_percent(
+			            (double)tare_blocks_instructions(&row->lines[i].tally) /
+			                (double)all,
+			            percent));
 			before = ", ";
 		}
 	fputs(".</p>\n", file);
@@ -237,8 +235,8 @@ static int write_texts(struct tare_blocks_rows *rows, const struct tare_blocks_r
 
 	for (size_t i = 0; i < rows->texts.count && status == 0; i++) {
 		struct tare_blocks_text *text = &rows->texts.at[i];
-		bool is_of = text->build == row->kernel->build &&
-		             text->from == TARE_BLOCKS_SOURCE_BUILD;
+		bool is_of =
+		    text->build == row->kernel->build && text->from == TARE_BLOCKS_SOURCE_BUILD;
 		for (size_t k = 0; k < row->line_count && !is_of; k++)
 			is_of = row->lines[k].line &&
 			        tare_blocks_texts_find(&rows->texts, row->kernel->build,
@@ -292,9 +290,10 @@ static void write_block(const struct tare_blocks_rows *rows, const struct tare_b
 {
 	const struct tare_blocks_kernel *kernel = row->kernel;
 	const struct tare_blocks_listed_block *block = &row->code->blocks[at];
-	uint64_t executions = kernel->executions[at], all = tare_blocks_instructions(&kernel->tally),
-	         cost = executions *
-	                tare_blocks_instructions(&kernel->build->module.blocks[at].tally);
+	uint64_t executions = kernel->executions[at],
+	         all = tare_blocks_instructions(&kernel->tally),
+	         cost =
+	             executions * tare_blocks_instructions(&kernel->build->module.blocks[at].tally);
 	char lines[160], number[TARE_UNIT_TEXT], percent[RUN_TEXT];
 	int heat = tare_html_heat(executions, most_executions(row));
 	FILE *file = rows->page;
@@ -390,8 +389,8 @@ static const struct tare_blocks_text *listed_text(const struct tare_blocks_rows 
 	return NULL;
 }
 
-static void begin_listed_block(const struct tare_blocks_model *model, uint32_t block,
-                               uint64_t most, FILE *file)
+static void begin_listed_block(const struct tare_blocks_model *model, uint32_t block, uint64_t most,
+                               FILE *file)
 {
 	uint64_t passed = model->joined.passed ? model->joined.passed[block] : UINT64_MAX;
 	char number[TARE_UNIT_TEXT];
@@ -426,7 +425,8 @@ static void write_listed_line(const struct tare_blocks_rows *rows,
 	line_id(rows, row, text, piece->line, id);
 	fputs("<div><span class=\"w\">", rows->page);
 	if (id[0])
-		fprintf(rows->page, "<a class=\"n\" href=\"#%s\">%" PRIu32 "</a> ", id, piece->line);
+		fprintf(rows->page, "<a class=\"n\" href=\"#%s\">%" PRIu32 "</a> ", id,
+		        piece->line);
 	tare_html_text(words, rows->page);
 	fputs("</span><span class=\"c\">", rows->page);
 	tare_html_text(listing->text + code->at, rows->page);

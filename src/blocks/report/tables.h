@@ -36,9 +36,9 @@ struct tare_blocks_row {
 	struct tare_blocks_timed timed; // lines and blocks
 	struct tare_blocks_loop *loops;
 	size_t loop_count;
-	struct tare_text_list source; // its lines; none: it has none that can be read
+	struct tare_text_list source;          // its lines; none: it has none that can be read
 	const struct tare_blocks_listed *code; // of its module
-	char why[600];                // launches were not counted
+	char why[600];                         // launches were not counted
 };
 
 // A kernel with a set of build options, and with all of them.

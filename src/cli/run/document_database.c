@@ -34,8 +34,7 @@ int tare_database_check(const struct tare_settings *settings, const char *path,
 		return TARE_EXIT_FAILED;
 	}
 	if (strcmp(path, "-") == 0)
-		return tare_usage(error,
-		                  "--sqlite cannot go to standard output; name a file");
+		return tare_usage(error, "--sqlite cannot go to standard output; name a file");
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (others[i] && strcmp(others[i], path) == 0)
 			return tare_usage(error, "two outputs would both write %.200s", path);

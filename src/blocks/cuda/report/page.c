@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNELS = 20, INSTRUCTIONS = 2000, OPEN_PERCENT = 3, TEXT = 700, WORDS = TARE_SAMPLED_WORDS, ID = 64 };
+enum {
+	KERNELS = 20,
+	INSTRUCTIONS = 2000,
+	OPEN_PERCENT = 3,
+	TEXT = 700,
+	WORDS = TARE_SAMPLED_WORDS,
+	ID = 64
+};
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -78,7 +85,8 @@ static void write_source(size_t number_of_kernel, const struct tare_sampled_kern
 	size_t room = 0;
 
 	if (!name) {
-		fputs("<p>No lines are known: a program built with -lineinfo tells them.</p>\n", file);
+		fputs("<p>No lines are known: a program built with -lineinfo tells them.</p>\n",
+		      file);
 		return;
 	}
 	for (size_t i = 0; i < kernel->line_count; i++) {
@@ -155,8 +163,8 @@ static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *f
 			            ? " open"
 			            : "");
 			tare_html_summary(tare_html_heat(stalls->all, kernel->stalls.all), file);
-			fprintf(file, "block %" PRIu32 ": %.1f %% of samples</summary>\n",
-			        block++, share(stalls->all, kernel->stalls.all));
+			fprintf(file, "block %" PRIu32 ": %.1f %% of samples</summary>\n", block++,
+			        share(stalls->all, kernel->stalls.all));
 		}
 		write_instruction(kernel, i, file);
 	}
