@@ -478,16 +478,6 @@ bool tare_blocks_is_single(const struct tare_blocks_build *build)
 	return !build->parts && build->sources.count <= 1;
 }
 
-static bool is_build(const char *name, uint64_t *hash)
-{
-	char *end;
-
-	if (strlen(name) != 16 + strlen(BLOCKS_BUILD_SUFFIX))
-		return false;
-	*hash = strtoull(name, &end, 16);
-	return end == name + 16 && strcmp(end, BLOCKS_BUILD_SUFFIX) == 0;
-}
-
 static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_builds *builds)
 {
 	struct tare_blocks_build *at =
@@ -503,22 +493,11 @@ static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_bu
 	return 0;
 }
 
-static size_t count_builds(DIR *list)
-{
-	size_t count = 0;
-	uint64_t hash;
-
-	for (struct dirent *entry; (entry = readdir(list));)
-		count += is_build(entry->d_name, &hash);
-	rewinddir(list);
-	return count;
-}
-
 static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
                        struct tare_error *error)
 {
 	DIR *list = opendir(how->folder);
-	size_t total = list ? count_builds(list) : 0;
+	size_t total = list ? tare_blocks_count_builds(list) : 0;
 	int status = 0;
 
 	*builds = (struct tare_blocks_builds){ .count = 0 };
@@ -526,7 +505,7 @@ static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
 		return tare_fail(error, errno, "%.200s cannot be read", how->folder);
 	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
 		uint64_t hash;
-		if (!is_build(entry->d_name, &hash))
+		if (!tare_blocks_is_build(entry->d_name, &hash))
 			continue;
 		if (how->watch)
 			how->watch->step(how->watch->context, builds->count, total);

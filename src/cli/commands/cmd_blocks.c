@@ -3,11 +3,11 @@
 #include "blocks/report/write.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
+#include "cli/run/blocks_compile.h"
 #include "cli/run/blocks_report.h"
 #include "cli/run/blocks_runs.h"
 #include "cli/run/document_database.h"
 #include "cli/terminal/output.h"
-#include "cli/terminal/progress.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "record/loader/cupti.h"
@@ -127,43 +127,6 @@ static int find_exact(struct session *session, struct tare_error *error)
 	return status;
 }
 
-// How far the compilers are, as a line on a terminal.
-struct compiling {
-	struct tare_progress progress;
-	const char *what;
-	struct tare_host_time since;
-};
-
-static void show_compiling(void *context, size_t done, size_t total)
-{
-	struct compiling *compiling = context;
-	double took = (double)tare_host_elapsed_ns(compiling->since, tare_host_now());
-
-	tare_progress_update(&compiling->progress, compiling->what, done, total,
-	                     done ? (int64_t)(took / (double)done * (double)(total - done)) : -1);
-}
-
-// Compiles what the first run built, for counting and for devices that are not there. 0 or a
-// negative errno with a sentence.
-static int compile(struct session *session, struct tare_error *error)
-{
-	const struct own *own = (const void *)session->settings->own;
-	const char *folder = session->runs.place.folder;
-	struct compiling compiling = { .what = "compiling what the program built",
-		                       .since = tare_host_now() };
-	const struct tare_blocks_watch watch = { show_compiling, &compiling };
-
-	tare_progress_start_late(&compiling.progress, "blocks", session->settings->verbosity >= 0);
-	int status = tare_blocks_compile(folder, own->sample, &watch, &session->builds, error);
-	compiling.what = "compiling for --for";
-	compiling.since = tare_host_now();
-	status = status
-	             ?: tare_blocks_models_make(folder, &session->builds, &watch, &session->models,
-	                                        error);
-	tare_progress_clear(&compiling.progress);
-	return status;
-}
-
 // The first run, without its output; what it built is instrumented. Returns an exit status.
 static int collect(struct session *session, struct tare_error *error)
 {
@@ -177,7 +140,10 @@ static int collect(struct session *session, struct tare_error *error)
 	// It is not run again when it was interrupted, or ended itself by a fault.
 	if (session->runs.end.signal || session->runs.end.asked)
 		return TARE_EXIT_OK;
-	if (compile(session, error) < 0)
+	const struct own *own = (const void *)session->settings->own;
+	if (tare_blocks_compile_shown(session->runs.place.folder, own->sample,
+	                              session->settings->verbosity >= 0, &session->builds,
+	                              &session->models, error) < 0)
 		return TARE_EXIT_RECORD;
 	return find_exact(session, error);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ids on the page: "k0" a kernel, "k0b4" a block of it, "k0s1l12" a line of a text.
-#include "blocks/report/side.h"
+#include "blocks/page/side.h"
 
 #include "base/units.h"
 #include "report/core/figures.h"

@@ -2,10 +2,10 @@
 // One page without scripts: which kernel and lines cost most, and what to change; then per kernel
 // its findings, instruction mix as a bar, blocks by cost, and source and instructions side by side.
 #include "blocks/cuda/report/write.h"
+#include "blocks/page/side.h"
 #include "blocks/report/answer.h"
 #include "blocks/report/facts.h"
 #include "blocks/report/options.h"
-#include "blocks/report/side.h"
 #include "blocks/report/times.h"
 #include "blocks/report/told.h"
 #include "blocks/report/write.h"

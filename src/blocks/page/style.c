@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the page looks: light and dark, on paper, in narrow windows. Colours keep a contrast of 4.5
 // to 1 with what they stand on (WCAG 2, AA).
-#include "blocks/report/side.h"
+#include "blocks/page/side.h"
 
 const char tare_blocks_style[] =
     "<style>\n"
