@@ -436,6 +436,7 @@ static int make(struct work *work, struct tare_error *error)
 struct how {
 	const char *folder;
 	bool samples, unoptimised;
+	const struct tare_blocks_watch *watch; // NULL: nobody
 };
 
 // What a single one is compiled and linked with; NULL: no memory.
@@ -489,16 +490,6 @@ bool tare_blocks_is_single(const struct tare_blocks_build *build)
 	return !build->parts && build->sources.count <= 1 && build->language != BLOCKS_PTX;
 }
 
-static bool is_build(const char *name, uint64_t *hash)
-{
-	char *end;
-
-	if (strlen(name) != 16 + strlen(BLOCKS_BUILD_SUFFIX))
-		return false;
-	*hash = strtoull(name, &end, 16);
-	return end == name + 16 && strcmp(end, BLOCKS_BUILD_SUFFIX) == 0;
-}
-
 static int add_build(const struct how *how, uint64_t hash, struct tare_blocks_builds *builds)
 {
 	struct tare_blocks_build *at =
@@ -518,6 +509,7 @@ static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
                        struct tare_error *error)
 {
 	DIR *list = opendir(how->folder);
+	size_t total = list ? tare_blocks_count_builds(list) : 0;
 	int status = 0;
 
 	*builds = (struct tare_blocks_builds){ .count = 0 };
@@ -525,17 +517,20 @@ static int compile_all(const struct how *how, struct tare_blocks_builds *builds,
 		return tare_fail(error, errno, "%.200s cannot be read", how->folder);
 	for (struct dirent *entry; status == 0 && (entry = readdir(list));) {
 		uint64_t hash;
-		if (is_build(entry->d_name, &hash))
-			status = add_build(how, hash, builds);
+		if (!tare_blocks_is_build(entry->d_name, &hash))
+			continue;
+		if (how->watch)
+			how->watch->step(how->watch->context, builds->count, total);
+		status = add_build(how, hash, builds);
 	}
 	closedir(list);
 	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
 }
 
-int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
-                        struct tare_error *error)
+int tare_blocks_compile(const char *folder, bool samples, const struct tare_blocks_watch *watch,
+                        struct tare_blocks_builds *builds, struct tare_error *error)
 {
-	const struct how how = { .folder = folder, .samples = samples };
+	const struct how how = { .folder = folder, .samples = samples, .watch = watch };
 
 	return compile_all(&how, builds, error);
 }

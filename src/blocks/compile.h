@@ -41,11 +41,17 @@ struct tare_blocks_builds {
 	char tools[128]; // what compiled them; ""
 };
 
+// Who wants to know how far the compilers are: called before each build, `done` of `total`.
+struct tare_blocks_watch {
+	void (*step)(void *context, size_t done, size_t total);
+	void *context;
+};
+
 // Instruments every build in the folder; with `samples` its kernels sample work-items, too. 0;
 // -ENOMEM or an error of reading the folder, with a sentence. What is wrong with one build is in
-// it. To free in either case.
-int tare_blocks_compile(const char *folder, bool samples, struct tare_blocks_builds *builds,
-                        struct tare_error *error);
+// it. To free in either case. `watch` may be NULL.
+int tare_blocks_compile(const char *folder, bool samples, const struct tare_blocks_watch *watch,
+                        struct tare_blocks_builds *builds, struct tare_error *error);
 // The same, OpenCL C as it is written, before any optimisation; the modules take the place of those
 // that are there.
 int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/inputs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -260,4 +261,27 @@ int tare_blocks_headers_write(const char *folder, const struct tare_blocks_input
 	return status < 0 ? tare_fail(error, -status, "the program's headers cannot be written: %s",
 	                              strerror(-status))
 	                  : 0;
+}
+
+// ---- builds of a folder
+
+bool tare_blocks_is_build(const char *name, uint64_t *hash)
+{
+	char *end;
+
+	if (strlen(name) != 16 + strlen(BLOCKS_BUILD_SUFFIX))
+		return false;
+	*hash = strtoull(name, &end, 16);
+	return end == name + 16 && strcmp(end, BLOCKS_BUILD_SUFFIX) == 0;
+}
+
+size_t tare_blocks_count_builds(DIR *list)
+{
+	size_t count = 0;
+	uint64_t hash;
+
+	for (struct dirent *entry; (entry = readdir(list));)
+		count += tare_blocks_is_build(entry->d_name, &hash);
+	rewinddir(list);
+	return count;
 }

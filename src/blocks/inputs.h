@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "guest/blocks/shared.h"
 
+#include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // A text of the program's that lines of a module can be of.
@@ -55,3 +57,8 @@ void *tare_blocks_file_read(const char *path, size_t *bytes);
 // Writes a file of `count` pieces. 0 or a negative errno.
 int tare_blocks_file_write(const char *path, const void *const *pieces, const size_t *bytes,
                            int count);
+
+// Whether a file of the folder is a BUILD, and its hash; and how many of them there are, the list
+// being at its beginning before and behind.
+bool tare_blocks_is_build(const char *name, uint64_t *hash);
+size_t tare_blocks_count_builds(DIR *list);

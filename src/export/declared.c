@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_TABLES = 64, MOST_COLUMNS = 64, MOST_TEXT = 72 };
+enum { MOST_TABLES = 64, MOST_COLUMNS = 64, MOST_TEXT = EXPORT_VALUE_TEXT };
 
 static const struct tare_column *stored(const struct tare_table *table, size_t at)
 {
@@ -47,8 +47,8 @@ static void put_words(struct rows *rows, const struct tare_column *column,
 		rows_text(rows, text);
 }
 
-static void put_value(struct rows *rows, const struct tare_column *column,
-                      const struct tare_cell_value *value, char text[MOST_TEXT])
+void export_put_value(struct rows *rows, const struct tare_column *column,
+                      const struct tare_cell_value *value, char text[EXPORT_VALUE_TEXT])
 {
 	if (value->is == TARE_IS_ABSENT)
 		rows_null(rows);
@@ -78,14 +78,14 @@ static void put_declared(struct rows *rows, size_t index)
 		if (!column)
 			continue;
 		value = tare_column_value(column, source, row);
-		put_value(rows, column, &value, texts[i]);
+		export_put_value(rows, column, &value, texts[i]);
 	}
 	rows_end(rows);
 }
 
 // ---- the tables
 
-static enum export_type type_of(const struct tare_column *column)
+enum export_type export_type_of(const struct tare_column *column)
 {
 	switch (tare_shown_stored(column->shown)) {
 	case TARE_STORED_INTEGER:
@@ -112,7 +112,7 @@ const struct export_table *export_declared_table(size_t slot, const struct tare_
 		if (stored(declared, i))
 			columns[slot][count++] =
 			    (struct export_column){ declared->columns[i].id,
-				                    type_of(&declared->columns[i]) };
+				                    export_type_of(&declared->columns[i]) };
 	snprintf(names[slot], sizeof names[slot], "%s%s", has ? "" : "report_", declared->id);
 	tables[slot] = (struct export_table){
 		.name = names[slot],

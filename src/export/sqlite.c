@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "export/export.h"
+#include "export/document_rows.h"
 #include "tare_config.h"
 
 #include <errno.h>
 
 #if TARE_HAVE_SQLITE
-#include "export/rows.h"
 #include "export/utf8.h"
 
 #include <sqlite3.h>
@@ -161,10 +160,30 @@ static const struct export_sink sink = {
 
 // ---- the database
 
+// What fills it.
+struct filling {
+	const struct tare_report *run; // NULL: the document does
+	const struct tare_export_watch *watch;
+	const struct tare_export_document *document;
+	struct tare_export_counts *counts;
+};
+
+static int make_indexes(struct database *db, const struct tare_export_watch *watch,
+                        struct tare_error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < sizeof indexes / sizeof *indexes; i++) {
+		if (watch &&
+		    !watch->step(watch->context, "indexes", i, sizeof indexes / sizeof *indexes))
+			return tare_fail(error, EINTR, "interrupted");
+		status = execute(db, indexes[i]);
+	}
+	return status;
+}
+
 // No journal: a file that is not complete is thrown away. One transaction holds everything.
-static int write_all(struct database *db, const struct tare_report *run,
-                     const struct tare_export_watch *watch, struct tare_export_counts *counts,
-                     struct tare_error *error)
+static int write_all(struct database *db, const struct filling *of, struct tare_error *error)
 {
 	int status = execute(db, "PRAGMA journal_mode=OFF");
 
@@ -173,26 +192,23 @@ static int write_all(struct database *db, const struct tare_report *run,
 	status = status ?: execute(db, "PRAGMA temp_store=MEMORY");
 	status = status ?: execute(db, "PRAGMA user_version=1");
 	status = status ?: execute(db, "BEGIN");
-	status = status ?: export_rows(run, watch, &sink, db, counts, error);
-	for (size_t i = 0; status == 0 && i < sizeof indexes / sizeof *indexes; i++) {
-		if (watch &&
-		    !watch->step(watch->context, "indexes", i, sizeof indexes / sizeof *indexes))
-			return tare_fail(error, EINTR, "interrupted");
-		status = execute(db, indexes[i]);
+	if (of->run) {
+		status = status ?: export_rows(of->run, of->watch, &sink, db, of->counts, error);
+		status = status ?: make_indexes(db, of->watch, error);
+	} else {
+		status = status ?: export_document_rows(of->document, &sink, db, of->counts);
 	}
 	return status == 0 ? execute(db, "COMMIT") : status;
 }
 
-int tare_export_sqlite(const struct tare_report *run, const struct tare_export_watch *watch,
-                       const char *path, struct tare_export_counts *counts,
-                       struct tare_error *error)
+static int write_database(const struct filling *of, const char *path, struct tare_error *error)
 {
 	struct database db = { 0 };
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	int status = errno_of(sqlite3_open_v2(path, &db.handle, flags, NULL));
 
-	*counts = (struct tare_export_counts){ 0 };
-	status = status ?: write_all(&db, run, watch, counts, error);
+	*of->counts = (struct tare_export_counts){ 0 };
+	status = status ?: write_all(&db, of, error);
 	if (status == -EIO)
 		tare_fail(error, EIO, "SQLite: %s",
 		          db.handle ? sqlite3_errmsg(db.handle) : "cannot open");
@@ -204,14 +220,41 @@ int tare_export_sqlite(const struct tare_report *run, const struct tare_export_w
 	free(db.text);
 	return status;
 }
+
+int tare_export_sqlite(const struct tare_report *run, const struct tare_export_watch *watch,
+                       const char *path, struct tare_export_counts *counts,
+                       struct tare_error *error)
+{
+	return write_database(&(struct filling){ .run = run, .watch = watch, .counts = counts },
+	                      path, error);
+}
+
+int tare_export_document_sqlite(const struct tare_export_document *document, const char *path,
+                                struct tare_export_counts *counts, struct tare_error *error)
+{
+	return write_database(&(struct filling){ .document = document, .counts = counts }, path,
+	                      error);
+}
 #else
+static int refuse(struct tare_export_counts *counts, struct tare_error *error)
+{
+	*counts = (struct tare_export_counts){ 0 };
+	return tare_fail(error, ENOSYS,
+	                 "--sqlite needs SQLite, and this tare was built without (libsqlite3)");
+}
+
 int tare_export_sqlite(const struct tare_report *run, const struct tare_export_watch *watch,
                        const char *path, struct tare_export_counts *counts,
                        struct tare_error *error)
 {
 	(void)run, (void)watch, (void)path;
-	*counts = (struct tare_export_counts){ 0 };
-	return tare_fail(error, ENOSYS,
-	                 "--sqlite needs SQLite, and this tare was built without (libsqlite3)");
+	return refuse(counts, error);
+}
+
+int tare_export_document_sqlite(const struct tare_export_document *document, const char *path,
+                                struct tare_export_counts *counts, struct tare_error *error)
+{
+	(void)document, (void)path;
+	return refuse(counts, error);
 }
 #endif

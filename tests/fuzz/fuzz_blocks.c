@@ -7,6 +7,7 @@
 
 #include "blocks/gains/change.h"
 #include "blocks/instrument.h"
+#include "blocks/module/disassembly.h"
 
 #include <errno.h>
 #include <string.h>
@@ -119,6 +120,18 @@ static void look(const struct tare_blocks_module *module, const struct tare_bloc
 	free(sample);
 }
 
+// Any instruction is a text that ends within its room.
+static void write_as_text(void *module, size_t at, uint32_t file, uint32_t line)
+{
+	char text[TARE_BLOCKS_INSTRUCTION_TEXT];
+
+	(void)file, (void)line;
+	tare_blocks_disassemble(module, at, text, sizeof text);
+	FUZZ_CHECK(memchr(text, '\0', sizeof text));
+	tare_blocks_disassemble(module, at, text, 9);
+	FUZZ_CHECK(strlen(text) < 9);
+}
+
 static void check_refusal(int status, const struct tare_error *error)
 {
 	FUZZ_CHECK(status == -EINVAL || status == -ENOTSUP);
@@ -138,6 +151,8 @@ static void instrument(const struct tare_blocks_module *module)
 		if (module->functions[i].counted && module->functions[i].blocks)
 			check_plan(module, &plan, &module->functions[i]);
 	look(module, &plan);
+	for (uint32_t i = 0; i < module->block_count; i++)
+		tare_blocks_each(module, i, write_as_text, (void *)module);
 	int status = tare_blocks_instrument(module, &plan, &made, &error);
 	if (status < 0) {
 		check_refusal(status, &error);

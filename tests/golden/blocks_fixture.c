@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks_fixture sampled|counted|options text|verbose|json|csv|html [COLUMNS]: what tare blocks
-// writes of a CUDA kernel that was sampled and counted, of an OpenCL kernel and of sets of build
-// options, all made by hand.
+// blocks_fixture sampled|counted|options text|verbose|json|csv|html [COLUMNS], or ... sqlite FILE:
+// what tare blocks writes of a CUDA kernel that was sampled and counted, of an OpenCL kernel and of
+// sets of build options, all made by hand.
 #include "blocks/report/write.h"
+#include "export/document.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -262,6 +263,15 @@ static void make_options(void)
 	cells[1][0].ratio = (struct tare_blocks_ratio){ 1, 0.9, 1.1, true };
 }
 
+static int write_database(void *path, const struct tare_table *table, const void *of)
+{
+	const struct tare_export_document document = { table, of, "run" };
+	struct tare_export_counts counts;
+	struct tare_error error = { 0 };
+
+	return tare_export_document_sqlite(&document, path, &counts, &error);
+}
+
 int main(int argc, char **argv)
 {
 	char *program[] = { "./program", "--size", "1<2", NULL };
@@ -300,6 +310,8 @@ int main(int argc, char **argv)
 	};
 	if (strcmp(how, "json") == 0)
 		return -tare_blocks_json(&document, stdout, &error);
+	if (strcmp(how, "sqlite") == 0)
+		return -tare_blocks_declared(&document, write_database, argv[3]);
 	if (strcmp(how, "csv") == 0)
 		return -tare_blocks_csv(&document, stdout);
 	if (strcmp(how, "html") == 0)

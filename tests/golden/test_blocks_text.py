@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 
 import pytest
@@ -65,6 +66,36 @@ def test_a_block_of_the_csv_is_that_of_the_json():
             assert int(row[f"{kind}_once"]) == count
         for figure in ("loads", "stores", "loaded_bytes", "stored_bytes"):
             assert {space: int(row[f"{space}_{figure}_once"]) for space in block["once"][figure]} == block["once"][figure]
+
+
+@pytest.mark.parametrize("of, way", [
+    ("sampled", "cuda kernels"), ("sampled", "cuda kernels blocks"), ("sampled", "cuda kernels lines"),
+    ("sampled", "cuda kernels instructions"), ("sampled", "cuda kernels findings"), ("sampled", "cuda kernels exact instructions"),
+    ("options", "options kernels sets"), ("counted", "kernels blocks"), ("counted", "kernels lines")])
+def test_a_table_of_the_database_is_a_list_of_the_json(tmp_path, of, way):
+    path = tmp_path / "blocks.db"
+    fixture(of, "sqlite", path)
+    lists = [[json.loads(fixture(of, "json"))]]
+    for key in way.split():
+        lists = [row[key] for rows in lists for row in rows if row.get(key) is not None]
+        lists = [[one] if isinstance(one, dict) else one for one in lists]
+    database = sqlite3.connect(path)
+    database.row_factory = sqlite3.Row
+    rows = database.execute(f"SELECT * FROM {way.replace(' ', '_')} ORDER BY row").fetchall()
+    expected = [one for rows in lists for one in rows]
+    assert len(rows) == len(expected) > 0 and [row["row"] for row in rows] == list(range(1, len(rows) + 1))
+    for row, one in zip(rows, expected):
+        shared = {key: value for key, value in one.items() if key in row.keys() and not isinstance(value, (dict, list))}
+        assert shared and shared == {key: row[key] for key in shared}
+
+
+def test_maps_of_the_database_have_what_the_json_has(tmp_path):
+    path = tmp_path / "blocks.db"
+    fixture("sampled", "sqlite", path)
+    kernels = json.loads(fixture("sampled", "json"))["cuda"]["kernels"]
+    for number, kernel in enumerate(kernels, 1):
+        pairs = sqlite3.connect(path).execute("SELECT stall, samples FROM cuda_kernels_stalls WHERE parent = ?", [number])
+        assert dict(pairs) == kernel["stalls"] != {}
 
 
 def test_a_set_of_the_csv_is_that_of_the_json():

@@ -35,7 +35,8 @@ ROOMS = {
     "blocks": {"": {"tools", "module"}, "tools": set(), "module": set(), "findings": {"", "module"},
                "ptx": {"", "module"}, "elf": set(), "cuda": {"tools", "elf"}, "cuda/report": {"cuda"}, "intel": {"", "tools"},
                "clock": {"elf", "tools"}, "options": {""}, "gains": {"", "module", "findings", "options"},
-               "report": {"", "findings", "intel", "options", "clock", "module", "gains", "cuda", "cuda/report"}},
+               "report": {"", "findings", "intel", "options", "clock", "module", "gains", "cuda", "cuda/report"},
+               "page": {"", "findings", "intel", "gains", "cuda/report", "report"}},
     "analysis": {
         "core": set(), "recording": {"core"}, "recording/lists": {"recording", "core"}, "recording/memory": {"recording", "core"}, "ledger": {"core", "recording"},
         "symbols": {"core", "recording", "ledger"},

@@ -298,8 +298,11 @@ int tare_blocks_join(const struct tare_blocks_listing *listing,
 		know(listing, kernel, own->simd_width, &ways);
 		if (ways.contradicts)
 			joined->how = TARE_BLOCKS_JOIN_CONTRADICTS;
-		else
+		else {
 			sum_up(listing, &ways, own, joined);
+			joined->passed = ways.passed;
+			ways.passed = NULL;
+		}
 	}
 	ways_free(&ways);
 	return status;

@@ -30,9 +30,12 @@ struct tare_blocks_joined {
 	// Instructions by which the listing's code and the device's own differ, kind by kind,
 	// waits left out.
 	uint64_t differing;
+	// How often each block of the listing is passed by work-items, UINT64_MAX: not known;
+	// malloc, NULL where nothing was joined.
+	uint64_t *passed;
 };
 
-// Joins them; `own` is what ocloc made without "-g". 0 or -ENOMEM.
+// Joins them; `own` is what ocloc made without "-g". 0 or -ENOMEM. joined->passed is the caller's.
 int tare_blocks_join(const struct tare_blocks_listing *listing,
                      const struct tare_blocks_kernel *kernel, const struct tare_blocks_static *own,
                      struct tare_blocks_joined *joined);

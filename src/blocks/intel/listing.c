@@ -10,6 +10,7 @@ enum { MOST_BLOCKS = 1 << 16, MOST_FILES = 256 };
 
 struct reading {
 	struct tare_blocks_listing *listing;
+	const char *text; // all of it
 	uint32_t width;
 	uint32_t block; // UINT32_MAX: none yet
 	uint32_t file, line;
@@ -253,6 +254,15 @@ static void read_instruction(struct reading *reading, const char *line, const ch
 	piece->flops += flops_of(text, end) * lanes;
 	piece->flagged |=
 	    is_flagged(line, end) && (is_access(text, end) || flops_of(text, end) != 0);
+	const char *first = line + strspn(line, " \t");
+	while (end > first && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		end--;
+	const struct tare_blocks_listing_code code = {
+		.piece = (uint32_t)(piece - reading->listing->pieces),
+		.at = (size_t)(first - reading->text),
+		.length = (size_t)(end - first),
+	};
+	ADD(reading, reading->listing->code, reading->listing->code_count, code);
 	reading->listing->calls |= begins(text, "call") || begins(text, "ret ");
 }
 
@@ -274,11 +284,27 @@ static void read_line(struct reading *reading, const char *line, const char *end
 	}
 }
 
+// Gives an instruction an end. Of the blanks between its words two are left.
+static void end_code(char *text, size_t length)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		bool blank = text[i] == ' ' || text[i] == '\t';
+		if (!blank || used < 2 || text[used - 1] != ' ' || text[used - 2] != ' ')
+			text[used++] = blank ? ' ' : text[i];
+	}
+	text[used] = '\0';
+}
+
 bool tare_blocks_listing_read(const char *text, uint32_t width, struct tare_blocks_listing *listing)
 {
-	struct reading reading = { .listing = listing, .width = width, .block = UINT32_MAX };
+	struct reading reading = {
+		.listing = listing, .text = text, .width = width, .block = UINT32_MAX
+	};
 
-	*listing = (struct tare_blocks_listing){ .block_count = 0 };
+	*listing = (struct tare_blocks_listing){ .text = strdup(text) };
+	reading.failed = !listing->text;
 	while (*text && !reading.failed) {
 		size_t length = strcspn(text, "\n");
 		read_line(&reading, text, text + length);
@@ -286,6 +312,8 @@ bool tare_blocks_listing_read(const char *text, uint32_t width, struct tare_bloc
 	}
 	for (uint32_t i = 0; !reading.failed && i < listing->block_count; i++)
 		reading.failed = !listing->blocks[i].defined;
+	for (uint32_t i = 0; listing->text && i < listing->code_count; i++)
+		end_code(listing->text + listing->code[i].at, listing->code[i].length);
 	return !reading.failed && listing->kernel[0] && listing->block_count > 0;
 }
 
@@ -295,5 +323,7 @@ void tare_blocks_listing_free(struct tare_blocks_listing *listing)
 	free(listing->pieces);
 	free(listing->blocks);
 	free(listing->successors);
+	free(listing->text);
+	free(listing->code);
 	*listing = (struct tare_blocks_listing){ .block_count = 0 };
 }

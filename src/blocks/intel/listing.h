@@ -31,6 +31,13 @@ struct tare_blocks_listing_piece {
 	bool flagged;
 };
 
+// An instruction as it is listed, without blanks around it.
+struct tare_blocks_listing_code {
+	uint32_t piece; // its place
+	size_t at;      // of its text in that of the listing, which has an end there
+	size_t length;  // as it was listed; of blanks between its words two are left
+};
+
 struct tare_blocks_listing_block {
 	uint32_t first_successor, successors;
 	bool defined; // false: it was only named
@@ -43,6 +50,9 @@ struct tare_blocks_listing {
 	struct tare_blocks_listing_block *blocks;
 	uint32_t *successors; // blocks' places
 	uint32_t file_count, piece_count, block_count, successor_count;
+	char *text;                            // of the whole listing
+	struct tare_blocks_listing_code *code; // in its order
+	uint32_t code_count;
 	bool calls; // functions of its own
 };
 

@@ -258,13 +258,18 @@ static int make(const char *folder, const char *device, const struct tare_blocks
 }
 
 int tare_blocks_models_make(const char *folder, const struct tare_blocks_builds *builds,
+                            const struct tare_blocks_watch *watch,
                             struct tare_blocks_models *models, struct tare_error *error)
 {
+	size_t total = builds->count * models->device_count;
 	int status = 0;
 
 	for (size_t i = 0; i < builds->count; i++)
-		for (uint32_t k = 0; status == 0 && k < models->device_count; k++)
+		for (uint32_t k = 0; status == 0 && k < models->device_count; k++) {
+			if (watch)
+				watch->step(watch->context, i * models->device_count + k, total);
 			status = make(folder, models->devices[k], &builds->at[i], models);
+		}
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 
@@ -283,17 +288,21 @@ int tare_blocks_models_join(const struct tare_blocks_profile *profile,
 	for (size_t i = 0; status == 0 && i < models->count; i++)
 		for (size_t k = 0; status == 0 && k < profile->kernel_count; k++)
 			if (!models->at[i].why.code &&
-			    tare_blocks_is_model_of(&models->at[i], &profile->kernels[k]))
+			    tare_blocks_is_model_of(&models->at[i], &profile->kernels[k])) {
+				free(models->at[i].joined.passed);
 				status =
 				    tare_blocks_join(&models->at[i].listing, &profile->kernels[k],
 				                     &models->at[i].of, &models->at[i].joined);
+			}
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }
 
 void tare_blocks_models_free(struct tare_blocks_models *models)
 {
-	for (size_t i = 0; i < models->count; i++)
+	for (size_t i = 0; i < models->count; i++) {
 		tare_blocks_listing_free(&models->at[i].listing);
+		free(models->at[i].joined.passed);
+	}
 	free(models->at);
 	*models = (struct tare_blocks_models){ .count = 0 };
 }

@@ -34,7 +34,9 @@ struct tare_blocks_models {
 int tare_blocks_models_begin(const char *devices, const char *folder,
                              struct tare_blocks_models *models, struct tare_error *error);
 // Compiles each build for each of them. 0 or -ENOMEM; what is wrong with a build is in its rows.
+// `watch` may be NULL.
 int tare_blocks_models_make(const char *folder, const struct tare_blocks_builds *builds,
+                            const struct tare_blocks_watch *watch,
                             struct tare_blocks_models *models, struct tare_error *error);
 // Joins each kernel's code with its counts, where there are any. 0 or -ENOMEM.
 int tare_blocks_models_join(const struct tare_blocks_profile *profile,

@@ -177,7 +177,7 @@ static int count(const struct trying *trying, struct tare_blocks_set *set, struc
 {
 	struct tare_blocks_given given;
 	int status =
-	    tare_blocks_compile(set->place.folder, trying->how->sample, &set->builds, error);
+	    tare_blocks_compile(set->place.folder, trying->how->sample, NULL, &set->builds, error);
 
 	if (status < 0)
 		return status;

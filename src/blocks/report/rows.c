@@ -75,10 +75,23 @@ static int make_source(const struct tare_blocks_build *build, struct tare_text_l
 	return status;
 }
 
-// What follows from a kernel's counts. 0 or -ENOMEM; to free in either case.
-static int make_row(const struct tare_blocks_document *document,
-                    const struct tare_blocks_kernel *kernel, struct tare_blocks_row *row)
+// The instructions of the kernel's module, which others of the build have as well.
+static int make_code(struct tare_blocks_rows *rows, struct tare_blocks_row *row)
 {
+	for (size_t i = 0; i < rows->code_count; i++)
+		if (rows->codes[i].build == row->kernel->build) {
+			row->code = &rows->codes[i];
+			return 0;
+		}
+	row->code = &rows->codes[rows->code_count];
+	return tare_blocks_listed_make(row->kernel->build, &rows->codes[rows->code_count++]);
+}
+
+// What follows from a kernel's counts. 0 or -ENOMEM; to free in either case.
+static int make_row(struct tare_blocks_rows *rows, const struct tare_blocks_kernel *kernel)
+{
+	const struct tare_blocks_document *document = rows->document;
+	struct tare_blocks_row *row = &rows->kernels[rows->kernel_count++];
 	int status = 0;
 
 	memset(row, 0, sizeof *row);
@@ -90,7 +103,13 @@ static int make_row(const struct tare_blocks_document *document,
 	tare_blocks_why(document, kernel, row->why, sizeof row->why);
 	if (kernel->build)
 		status = make_source(kernel->build, &row->source);
-	return status == 0 && row->counted ? make_counted(row) : status;
+	if (status == 0 && row->counted)
+		status = make_counted(row);
+	if (status == 0 && row->counted)
+		status = make_code(rows, row);
+	return status == 0 && row->counted
+	           ? tare_blocks_texts_add(kernel, row->lines, row->line_count, &rows->texts)
+	           : status;
 }
 
 static void free_row(struct tare_blocks_row *row)
@@ -124,15 +143,15 @@ int tare_blocks_rows_make(const struct tare_blocks_document *document,
 		.document = document,
 		.program = { document->program, count_words(document->program) },
 		.kernels = calloc(profile->kernel_count + 1, sizeof *rows->kernels),
+		.codes = calloc(profile->kernel_count + 1, sizeof *rows->codes),
 	};
 	tare_blocks_coverage(profile, &rows->counted, &rows->launches);
 	status = tare_pc_samples_rows_make(document->samples, &rows->samples);
-	if (make_trials(document->trials, &rows->trials) < 0 || !rows->kernels)
+	if (make_trials(document->trials, &rows->trials) < 0 || !rows->kernels || !rows->codes)
 		status = -ENOMEM;
 	for (size_t i = 0; status == 0 && i < profile->kernel_count; i++)
 		if (profile->kernels[i].launches)
-			status = make_row(document, &profile->kernels[i],
-			                  &rows->kernels[rows->kernel_count++]);
+			status = make_row(rows, &profile->kernels[i]);
 	return status;
 }
 
@@ -140,7 +159,24 @@ void tare_blocks_rows_free(struct tare_blocks_rows *rows)
 {
 	for (size_t i = 0; i < rows->kernel_count; i++)
 		free_row(&rows->kernels[i]);
+	for (size_t i = 0; i < rows->code_count; i++)
+		tare_blocks_listed_free(&rows->codes[i]);
+	tare_blocks_texts_free(&rows->texts);
+	free(rows->codes);
 	free(rows->kernels);
 	free(rows->trials.names);
 	tare_pc_samples_rows_free(&rows->samples);
+}
+
+int tare_blocks_declared(const struct tare_blocks_document *document,
+                         int (*take)(void *context, const struct tare_table *table,
+                                     const void *source),
+                         void *context)
+{
+	struct tare_blocks_rows rows;
+	int status = tare_blocks_rows_make(document, &rows);
+
+	status = status ?: take(context, &tare_blocks_document_table, &rows);
+	tare_blocks_rows_free(&rows);
+	return status;
 }

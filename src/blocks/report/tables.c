@@ -141,6 +141,28 @@ static bool source_cell(const struct tare_cell_text *cell)
 	return true;
 }
 
+#define SOURCE struct tare_blocks_listed_block
+#define SOURCE_NAME code
+#define ROW struct tare_blocks_listed_row
+#define TABLE code
+#define COLUMNS "blocks/report/tables/code.def"
+#include "table/declare.h"
+TARE_ROWS(code, "code", "Instructions of a block", "an instruction", code->count, code->at);
+#undef SOURCE
+#undef SOURCE_NAME
+
+static const char *const origins[] = { "gone", "build", "file", NULL };
+_Static_assert(TARE_BLOCKS_SOURCE_NONE == 0 && TARE_BLOCKS_SOURCE_FILE == 2, "a word each");
+#define SOURCE struct tare_blocks_texts
+#define SOURCE_NAME texts
+#define ROW struct tare_blocks_text
+#define TABLE sources
+#define COLUMNS "blocks/report/tables/sources.def"
+#include "table/declare.h"
+TARE_ROWS(sources, "sources", "Sources of counted lines", "a text", texts->count, texts->at);
+#undef SOURCE
+#undef SOURCE_NAME
+
 #define SOURCE struct tare_blocks_row
 #define SOURCE_NAME kernel
 #define ROW uint32_t
@@ -193,6 +215,21 @@ TARE_ROWS(places, "places", "Places of a finding", "a line", finding->finding->p
 #undef SOURCE
 #undef SOURCE_NAME
 
+#define SOURCE struct tare_blocks_model
+#define SOURCE_NAME model
+#define PIECE (&model->listing.pieces[row->piece])
+#define PASSED                                                                                     \
+	(model->joined.passed && model->joined.passed[PIECE->block] != UINT64_MAX                  \
+	     ? tare_unsigned(model->joined.passed[PIECE->block])                                   \
+	     : tare_absent(TARE_NOT_KNOWN))
+#define ROW struct tare_blocks_listing_code
+#define TABLE model_code
+#define COLUMNS "blocks/report/tables/model_code.def"
+#include "table/declare.h"
+TARE_ROWS(model_code, "model_code", "Code of a device that is not there", "an instruction",
+          model->listing.code_count, model->listing.code);
+#undef SOURCE
+#undef SOURCE_NAME
 static const char *const finding_ids[] = { "divergent-branch",  "uncoalesced-access",
 	                                   "double-constant",   "integer-division",
 	                                   "special-functions", "frequent-barriers",

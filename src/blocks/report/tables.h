@@ -4,6 +4,7 @@
 // list of what is declared.
 #pragma once
 #include "blocks/cuda/report/tables.h"
+#include "blocks/report/listed.h"
 #include "blocks/report/options.h"
 #include "blocks/report/timed.h"
 #include "blocks/report/told.h"
@@ -35,8 +36,9 @@ struct tare_blocks_row {
 	struct tare_blocks_timed timed; // lines and blocks
 	struct tare_blocks_loop *loops;
 	size_t loop_count;
-	struct tare_text_list source; // its lines; none: it has none that can be read
-	char why[600];                // launches were not counted
+	struct tare_text_list source;          // its lines; none: it has none that can be read
+	const struct tare_blocks_listed *code; // of its module
+	char why[600];                         // launches were not counted
 };
 
 // A kernel with a set of build options, and with all of them.
@@ -64,6 +66,10 @@ struct tare_blocks_rows {
 	struct tare_text_list program;
 	struct tare_blocks_row *kernels; // those that were launched
 	size_t kernel_count;
+	struct tare_blocks_listed *codes; // of the builds that these are of
+	size_t code_count;
+	struct tare_blocks_texts texts; // that counted lines are of
+	FILE *page;                     // that is written; NULL: another form is
 	struct tare_blocks_trial_rows trials;
 	struct tare_pc_samples_rows samples;
 };

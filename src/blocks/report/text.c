@@ -2,6 +2,8 @@
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 #include "blocks/module/printing.h"
+#include "blocks/report/answer.h"
+#include "blocks/report/facts.h"
 #include "blocks/report/options.h"
 #include "blocks/report/source.h"
 #include "blocks/report/tables.h"
@@ -19,11 +21,6 @@
 enum { BLOCKS = 8, LINES = 8, LOOPS = 6 };
 
 #define NUMBER 32
-
-static const char *share(uint64_t part, uint64_t whole, char buffer[RUN_TEXT])
-{
-	return tare_report_percent(whole ? (double)part / (double)whole : 0, buffer);
-}
 
 static const char *plural(uint64_t number)
 {
@@ -89,51 +86,6 @@ static void write_missing(const struct tare_blocks_document *document, FILE *fil
 		        plural(profile->without_room)[0] ? "es" : "");
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
-}
-
-// ---- a kernel's sums
-
-static void write_mix(const char *lead, const struct tare_blocks_tally *tally, FILE *file)
-{
-	uint64_t all = tare_blocks_instructions(tally);
-	char percent[RUN_TEXT];
-	bool first = true;
-
-	fprintf(file, "  %s: ", lead);
-	for (int i = 0; i < TARE_BLOCKS_PARTS; i++) {
-		uint64_t part = tare_blocks_part(tally, i);
-		if (!part)
-			continue;
-		fprintf(file, "%s%s %s", first ? "" : ", ", tare_blocks_part_name(i),
-		        share(part, all, percent));
-		first = false;
-	}
-	fputc('\n', file);
-}
-
-static void write_arithmetic(const struct tare_blocks_tally *tally, FILE *file)
-{
-	uint64_t bytes = tally->loaded_bytes[TARE_BLOCKS_GLOBAL] +
-	                 tally->stored_bytes[TARE_BLOCKS_GLOBAL] +
-	                 tally->loaded_bytes[TARE_BLOCKS_CONSTANT];
-	char number[NUMBER], intensity[TARE_UNIT_TEXT];
-	bool first = true;
-
-	if (!tare_blocks_flops(tally))
-		return;
-	fputs("  floating-point operations: ", file);
-	for (int i = 0; i < TARE_BLOCKS_WIDTHS; i++) {
-		if (!tally->flops[i])
-			continue;
-		fprintf(file, "%s%s %s", first ? "" : ", ",
-		        tare_format_grouped(tally->flops[i], number), tare_blocks_width_names[i]);
-		first = false;
-	}
-	if (bytes)
-		fprintf(file, "; %s for each byte of global and constant memory",
-		        tare_format_significant((double)tare_blocks_flops(tally) / (double)bytes, 3,
-		                                intensity));
-	fputc('\n', file);
 }
 
 // ---- blocks, lines, loops
@@ -229,67 +181,6 @@ static void write_loops(const struct tare_blocks_row *row, bool verbose, FILE *f
 
 // ---- a kernel
 
-static void write_fact(const char *name, uint64_t value, const char *unit, const char **before,
-                       FILE *file)
-{
-	if (value == BLOCKS_NOT_TOLD)
-		return;
-	fprintf(file, "%s%s %" PRIu64 "%s", *before, name, value, unit);
-	*before = ", ";
-}
-
-// What the driver says of the program's own kernel, on the device that it runs on.
-static void write_facts(const struct tare_blocks_kernel *kernel, FILE *file)
-{
-	const char *before = "  the driver says: ", *none = before;
-
-	write_fact("work-groups best in multiples of", kernel->multiple, "", &before, file);
-	write_fact("sub-groups of up to", kernel->sub_group, "", &before, file);
-	write_fact("private memory", kernel->private_bytes, " bytes a work-item", &before, file);
-	write_fact("spilled", kernel->spill_bytes, " bytes a work-item", &before, file);
-	if (before != none)
-		fputc('\n', file);
-}
-
-static void write_before(const struct tare_blocks_row *row, FILE *file)
-{
-	const struct tare_blocks_kernel *kernel = row->kernel, *before = row->before;
-	char number[NUMBER], times[TARE_UNIT_TEXT], why[600];
-
-	if (!before && tare_blocks_why_not_before(row->document, kernel, why, sizeof why))
-		fprintf(file, "  before the optimisation: not counted, because %s\n", why);
-	if (!before)
-		return;
-	uint64_t all = tare_blocks_instructions(&before->tally),
-	         after = tare_blocks_instructions(&kernel->tally);
-	fprintf(file, "  before the optimisation: %s instructions",
-	        tare_format_grouped(all, number));
-	if (after)
-		fprintf(file, ", %s times as many",
-		        tare_format_significant((double)all / (double)after, 3, times));
-	fprintf(file, "%s\n",
-	        before->counted == kernel->counted ? "" : "; of another number of launches");
-	write_mix("of which", &before->tally, file);
-}
-
-// Of counters in the memory of a device.
-static void write_read_back(const struct tare_blocks_kernel *kernel, FILE *file)
-{
-	char number[NUMBER];
-
-	if (kernel->far)
-		fprintf(file, "  counted in the device's memory, which was read back%s\n",
-		        kernel->build->plan.carries
-		            ? "; it adds in two steps of 32 bits, having no atomic ones of 64"
-		            : "");
-	if (kernel->unread)
-		fprintf(file,
-		        "  the program ended before it was sure that the counts of %s launch%s had "
-		        "been read from the device\n",
-		        tare_format_grouped(kernel->unread, number),
-		        kernel->unread == 1 ? "" : "es");
-}
-
 static void write_counted(struct tare_text *text, const struct tare_blocks_row *row)
 {
 	const struct tare_blocks_kernel *kernel = row->kernel;
@@ -309,7 +200,7 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 		        "  counts are missing: %s of these work-items ended with their counts "
 		        "written\n",
 		        tare_format_grouped(kernel->entered, a));
-	write_read_back(kernel, file);
+	tare_blocks_read_back_text(kernel, file);
 	if (kernel->unchecked)
 		fprintf(file,
 		        "  not checked: of %s launch%s the device read from memory how many "
@@ -326,11 +217,11 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 		fputs("  it prints: lines of different work-items may come in another order than "
 		      "without counters, as OpenCL leaves open\n",
 		      file);
-	write_facts(kernel, file);
+	tare_blocks_facts_text(kernel, file);
 	tare_blocks_times_text(row, file);
-	write_mix("instructions", &kernel->tally, file);
-	write_before(row, file);
-	write_arithmetic(&kernel->tally, file);
+	tare_blocks_mix_text("instructions", &kernel->tally, file);
+	tare_blocks_before_text(row, file);
+	tare_blocks_arithmetic_text(&kernel->tally, file);
 	write_table(text, &tare_blocks_memory_table, &kernel->tally, SIZE_MAX);
 	fputc('\n', file);
 	write_blocks(text, row);
@@ -340,126 +231,7 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 	tare_blocks_told_text(&row->told, file);
 }
 
-// ---- on devices that are not there
-
-// ": arithmetic 50.0 %, move 20.1 %", of what there is.
-static void write_isa_mix(const uint64_t mix[TARE_BLOCKS_ISAS], uint64_t all, FILE *file)
-{
-	const char *before = ": ";
-	char percent[RUN_TEXT];
-
-	for (int i = 0; i < TARE_BLOCKS_ISAS; i++) {
-		if (!mix[i])
-			continue;
-		fprintf(file, "%s%s %s", before, tare_blocks_isa_name((enum tare_blocks_isa)i),
-		        share(mix[i], all, percent));
-		before = ", ";
-	}
-	fputc('\n', file);
-}
-
-static uint64_t isa_sum(const uint64_t mix[TARE_BLOCKS_ISAS])
-{
-	uint64_t all = 0;
-
-	for (int i = 0; i < TARE_BLOCKS_ISAS; i++)
-		all += mix[i];
-	return all;
-}
-
-static void write_isa(const struct tare_blocks_static *of, FILE *file)
-{
-	uint64_t all = isa_sum(of->mix);
-	char number[NUMBER];
-
-	if (!of->has_mix)
-		fputs("    instructions: n/a, because ocloc took nothing apart; it needs "
-		      "libiga64.so (on Debian: libigc-dev)\n",
-		      file);
-	if (!all)
-		return;
-	fprintf(file, "    %s instructions as they stand, not as often as they are executed",
-	        tare_format_grouped(all, number));
-	write_isa_mix(of->mix, all, file);
-}
-
-// As often as they would be executed.
-static void write_joined(const struct tare_blocks_model *model, FILE *file)
-{
-	const struct tare_blocks_joined *joined = &model->joined;
-	uint64_t all = isa_sum(joined->at_least);
-	char number[NUMBER], percent[RUN_TEXT];
-
-	if (joined->how != TARE_BLOCKS_JOINED) {
-		fprintf(file, "    how often they are executed: n/a, because %s\n",
-		        tare_blocks_join_why(joined->how));
-		return;
-	}
-	fprintf(file,
-	        "    executed, a model: at least %s instructions of hardware threads of %" PRIu32
-	        " work-items",
-	        tare_format_grouped(all, number), model->of.simd_width);
-	write_isa_mix(joined->at_least, all, file);
-	fprintf(file, "      %s of the code's instructions were joined with what was counted",
-	        share(joined->joined, joined->instructions, percent));
-	fputs(joined->joined < joined->instructions
-	          ? "; how often the others are executed is not known.\n"
-	          : "; where work-items part, it is more.\n",
-	      file);
-	if (joined->differing)
-		fprintf(file,
-		        "      Its blocks are of a build with -g, whose code has %s instruction%s "
-		        "other than the above.\n",
-		        tare_format_grouped(joined->differing, number), plural(joined->differing));
-}
-
-// Raised by what the compiler tells of that device.
-static void write_spills(const struct tare_blocks_static *of, FILE *file)
-{
-	const struct tare_blocks_rule *rule = &tare_blocks_rules[TARE_BLOCKS_SPILLS];
-
-	if (tare_blocks_spills(of))
-		fprintf(file, "    %s: %s%s. %s\n      To change it, %s.\n", rule->id, rule->what,
-		        of->spill_bytes ? "" : ", or an array is indexed as it runs", rule->saves,
-		        rule->advice);
-}
-
-static void write_model(const struct tare_blocks_model *model, FILE *file)
-{
-	const struct tare_blocks_static *of = &model->of;
-	char bytes[TARE_UNIT_TEXT];
-
-	if (model->why.code) {
-		fprintf(file, "  on %s: n/a, because %s\n", model->device, model->why.message);
-		return;
-	}
-	fprintf(file, "  on %s (a model: compiled by ocloc, not run): ", model->device);
-	if (of->simd_width)
-		fprintf(file, "SIMD %" PRIu32 ", ", of->simd_width);
-	if (of->registers)
-		fprintf(file, "%" PRIu32 " registers, ", of->registers);
-	if (of->spill_bytes)
-		fprintf(file, "%s of them spilled, ", tare_format_bytes(of->spill_bytes, bytes));
-	else if (of->scratch_bytes)
-		fprintf(file, "%s of spilled registers and private arrays, ",
-		        tare_format_bytes(of->scratch_bytes, bytes));
-	else
-		fputs("no spills, ", file);
-	fprintf(file, "%s of local memory, %" PRIu32 " barrier%s\n",
-	        tare_format_bytes(of->local_bytes, bytes), of->barriers, plural(of->barriers));
-	write_isa(of, file);
-	if (of->has_mix || model->listing.block_count)
-		write_joined(model, file);
-	write_spills(of, file);
-}
-
-static void write_models(const struct tare_blocks_models *models,
-                         const struct tare_blocks_kernel *kernel, FILE *file)
-{
-	for (size_t i = 0; i < models->count; i++)
-		if (tare_blocks_is_model_of(&models->at[i], kernel))
-			write_model(&models->at[i], file);
-}
+// ---- all
 
 static void write_kernel(struct tare_text *text, const struct tare_blocks_row *row)
 {
@@ -470,7 +242,7 @@ static void write_kernel(struct tare_text *text, const struct tare_blocks_row *r
 	fprintf(text->file, "\nkernel %s\n", kernel->name);
 	if (row->counted && kernel->work_items)
 		write_counted(text, row);
-	write_models(row->document->models, kernel, text->file);
+	tare_blocks_models_text(row, text->file);
 	if (!missed)
 		return;
 	fprintf(text->file, "  not counted: %s launch%s, because %s\n",
@@ -482,10 +254,10 @@ static void write_kernel(struct tare_text *text, const struct tare_blocks_row *r
 static void write_foot(const struct tare_blocks_rows *rows, FILE *file)
 {
 	if (rows->counted)
-		fputs("\nInstructions are those of SPIR-V, after the compiler's optimisation that "
-		      "knows no device; what a device executes for one may be none or several. "
-		      "Executions are counted for each work-item.\n",
-		      file);
+		fprintf(file,
+		        "\n%s; what a device executes for one may be none or several. Executions "
+		        "are counted for each work-item.\n",
+		        tare_blocks_language_text(rows));
 }
 
 static int write_rows(struct tare_text *text, const struct tare_blocks_rows *rows)
@@ -495,6 +267,7 @@ static int write_rows(struct tare_text *text, const struct tare_blocks_rows *row
 	if (rows->launches) {
 		write_head(rows, text->file);
 		write_missing(document, text->file);
+		tare_blocks_answers_text(text, rows);
 	} else {
 		write_program(document, text->file);
 	}

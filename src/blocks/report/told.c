@@ -89,8 +89,7 @@ static void write_accesses(const struct tare_blocks_told *told, FILE *file)
 	}
 }
 
-// What was measured of it, or why nothing was.
-static void write_gain(const struct tare_blocks_gain *gain, FILE *file)
+void tare_blocks_gain_text(const struct tare_blocks_gain *gain, FILE *file)
 {
 	char low[TARE_UNIT_TEXT], best[TARE_UNIT_TEXT], high[TARE_UNIT_TEXT], all[TARE_UNIT_TEXT];
 
@@ -149,13 +148,18 @@ static void write_finding(const struct tare_blocks_build *build,
 	        finding->place_count ? ")" : "", 100 * finding->share, rule->of, rule->saves,
 	        rule->advice);
 	if (gain)
-		write_gain(gain, file);
+		tare_blocks_gain_text(gain, file);
+}
+
+void tare_blocks_lanes_text(const struct tare_blocks_told *told, FILE *file)
+{
+	write_lanes(&told->sampled, file);
+	write_accesses(told, file);
 }
 
 void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file)
 {
-	write_lanes(&told->sampled, file);
-	write_accesses(told, file);
+	tare_blocks_lanes_text(told, file);
 	if (told->findings.count)
 		fputs("\n  What to change\n", file);
 	for (uint32_t i = 0; i < told->findings.count; i++)

@@ -25,8 +25,11 @@ void tare_blocks_told_free(struct tare_blocks_told *told);
 const char *tare_blocks_span_words(const struct tare_blocks_build *build, uint32_t block,
                                    char *text, size_t size);
 
-// Lanes, accesses and findings, as lines of text.
+// Lanes and accesses; these and findings, as lines of text.
+void tare_blocks_lanes_text(const struct tare_blocks_told *told, FILE *file);
 void tare_blocks_told_text(const struct tare_blocks_told *told, FILE *file);
+// What was measured of a finding's change, or why nothing was.
+void tare_blocks_gain_text(const struct tare_blocks_gain *gain, FILE *file);
 
 // Writes lines; those that are wider than the terminal go on below, further in.
 void tare_blocks_lines_text(struct tare_text *text, const char *lines);

@@ -8,6 +8,7 @@
 #include "blocks/options/trials.h"
 #include "blocks/profile.h"
 #include "report/terminal/options.h"
+#include "table/table.h"
 
 #include <stdio.h>
 
@@ -60,3 +61,9 @@ int tare_blocks_json(const struct tare_blocks_document *document, FILE *file,
 int tare_blocks_csv(const struct tare_blocks_document *document, FILE *file);
 // A self-contained page in HTML, without scripts. 0, or -ENOMEM.
 int tare_blocks_page(const struct tare_blocks_document *document, FILE *file);
+// Hands on the document as one row of a declared table, with which other tools get it (tables
+// within rows, as in the JSON). Returns what `take` does, or -ENOMEM.
+int tare_blocks_declared(const struct tare_blocks_document *document,
+                         int (*take)(void *context, const struct tare_table *table,
+                                     const void *source),
+                         void *context);

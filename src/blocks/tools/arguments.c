@@ -97,16 +97,11 @@ static unsigned version_number(const char *version)
 static void add_fixed(struct tare_blocks_arguments *arguments,
                       const struct tare_blocks_request *request)
 {
-	static const char *const fixed[] = { "-target",
-		                             "spir64-unknown-unknown",
-		                             "-x",
-		                             "cl",
-		                             "-c",
-		                             "-emit-llvm",
-		                             "-gline-tables-only",
-		                             "-Xclang",
-		                             "-finclude-default-header",
-		                             "-D__ENDIAN_LITTLE__=1" };
+	static const char *const fixed[] = { "-target", "spir64-unknown-unknown", "-x", "cl", "-c",
+		                             "-emit-llvm", "-gline-tables-only",
+		                             // The report shows them.
+		                             "-fno-discard-value-names", "-Xclang",
+		                             "-finclude-default-header", "-D__ENDIAN_LITTLE__=1" };
 	unsigned version = version_number(request->version);
 	char text[64];
 

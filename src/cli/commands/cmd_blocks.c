@@ -3,7 +3,10 @@
 #include "blocks/report/write.h"
 #include "cli/options/commands.h"
 #include "cli/options/groups.h"
+#include "cli/run/blocks_compile.h"
+#include "cli/run/blocks_report.h"
 #include "cli/run/blocks_runs.h"
+#include "cli/run/document_database.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
@@ -12,6 +15,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 // The command's own options.
 struct own {
@@ -27,6 +31,7 @@ struct own {
 	int before;
 	int times;
 	int gains;
+	const char *sqlite; // a file; NULL: none
 };
 _Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
 
@@ -127,6 +132,8 @@ static int find_exact(struct session *session, struct tare_error *error)
 // The first run, without its output; what it built is instrumented. Returns an exit status.
 static int collect(struct session *session, struct tare_error *error)
 {
+	if (isatty(STDERR_FILENO))
+		say(session, "first run, without its output: what are the kernels built from?");
 	int status = run_once(session, BLOCKS_STAGE_COLLECT, true, &session->plain_ns, error);
 
 	if (status != TARE_EXIT_OK)
@@ -136,28 +143,18 @@ static int collect(struct session *session, struct tare_error *error)
 	if (session->runs.end.signal || session->runs.end.asked)
 		return TARE_EXIT_OK;
 	const struct own *own = (const void *)session->settings->own;
-	if (tare_blocks_compile(session->runs.place.folder, own->sample, &session->builds, error) <
-	        0 ||
-	    tare_blocks_models_make(session->runs.place.folder, &session->builds, &session->models,
-	                            error) < 0)
+	if (tare_blocks_compile_shown(session->runs.place.folder, own->sample,
+	                              session->settings->verbosity >= 0, &session->builds,
+	                              &session->models, error) < 0)
 		return TARE_EXIT_RECORD;
 	return find_exact(session, error);
 }
 
 // ---- the report
 
-static int write_format(enum tare_format format, const void *document, FILE *file,
-                        struct tare_error *error)
-{
-	if (format == TARE_FORMAT_JSON)
-		return tare_blocks_json(document, file, error);
-	int status = format == TARE_FORMAT_HTML ? tare_blocks_page(document, file)
-	                                        : tare_blocks_csv(document, file);
-	return status < 0 ? tare_fail(error, -status, "out of memory") : 0;
-}
-
 static int write_all(const struct session *session, struct tare_error *error)
 {
+	const struct own *own = (const void *)session->settings->own;
 	const struct tare_blocks_document document = { .program = session->settings->program,
 		                                       .exit_status = session->runs.end.status,
 		                                       .exit_signal = session->runs.end.signal,
@@ -171,25 +168,8 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .gains = &session->gains,
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
-	struct tare_outputs outputs;
-	int status = tare_outputs_open(session->settings, &outputs, error);
 
-	if (status != TARE_EXIT_OK)
-		return status;
-	status = tare_outputs_write_with(&outputs, write_format, &document, error);
-	if (status == TARE_EXIT_OK && !tare_outputs_take_stdout(&outputs)) {
-		const struct tare_text_options options =
-		    tare_terminal_text_options(session->settings->verbosity);
-		if (tare_blocks_text(&document, &options, stdout) < 0) {
-			tare_fail(error, ENOMEM, "out of memory");
-			status = TARE_EXIT_FAILED;
-		} else {
-			tare_outputs_print_paths(&outputs, stdout);
-			status = tare_stdout_finish(error);
-		}
-	}
-	tare_outputs_close(&outputs);
-	return status;
+	return tare_blocks_report(session->settings, own->sqlite, &document, error);
 }
 
 // Why there is nothing to report on.
@@ -456,6 +436,8 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 		return TARE_EXIT_RECORD;
 	int status = tare_outputs_check(settings, error);
 
+	if (status == TARE_EXIT_OK)
+		status = tare_database_check(settings, own->sqlite, error);
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = prepare(&session, error);
@@ -574,10 +556,15 @@ static const struct tare_option own_options_rows[] = {
 	  .value_name = "FILE",
 	  .summary = "write all blocks as CSV, a row each; with --options the sets, a row a kernel",
 	  .offset = TARE_SETTING(csv) },
+	{ .name = "sqlite",
+	  .value = TARE_VALUE_OUTPUT,
+	  .value_name = "FILE",
+	  .summary = "write a database of kernels, blocks, lines, instructions and findings",
+	  .offset = TARE_OWN_SETTING(struct own, sqlite) },
 	{ .name = "html",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
-	  .summary = "write one self-contained page: instruction mix, blocks, tinted source",
+	  .summary = "write one self-contained page: findings, blocks, source beside instructions",
 	  .offset = TARE_SETTING(html) },
 };
 static const struct tare_option_group own_options = TARE_OPTION_GROUP(own_options_rows);

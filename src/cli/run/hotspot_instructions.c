@@ -89,7 +89,7 @@ static int count(struct tare_blocks_runs *runs, const char *pattern,
 		result->ended = true;
 		return tare_fail(error, EINTR, "a signal ended the program's second run");
 	}
-	if (tare_blocks_compile(runs->place.folder, false, builds, error) < 0)
+	if (tare_blocks_compile(runs->place.folder, false, NULL, builds, error) < 0)
 		return -EIO;
 	for (size_t i = 0; i < builds->count; i++)
 		made |= builds->at[i].made;

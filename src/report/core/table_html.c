@@ -108,3 +108,32 @@ void tare_table_html(const struct tare_table *table, const void *source,
 	free(shown.rows);
 	free(seen);
 }
+
+// ---- lines of code
+
+enum { HEATS = 10 };
+
+int tare_html_heat(uint64_t part, uint64_t whole)
+{
+	uint64_t heat = whole ? (uint64_t)((double)HEATS * (double)part / (double)whole) : 0;
+
+	return !part ? -1 : heat < HEATS ? (int)heat : HEATS - 1;
+}
+
+void tare_html_code_line(int heat, const char *id, FILE *file)
+{
+	fputs("<div", file);
+	if (id[0])
+		fprintf(file, " id=\"%s\"", id);
+	if (heat >= 0)
+		fprintf(file, " class=\"h%d\"", heat);
+	fputc('>', file);
+}
+
+void tare_html_summary(int heat, FILE *file)
+{
+	fputs("<summary", file);
+	if (heat >= 0)
+		fprintf(file, " class=\"h%d\"", heat);
+	fputc('>', file);
+}

@@ -46,7 +46,7 @@ static const char *way_out(const struct tare_recorded_loss *loss,
 	case TARE_LOSS_NO_ROOM:
 		return "records found no room";
 	default:
-		return "a process gave no sign of life any more and did not say when it ended";
+		return "a process vanished: when it ended is not known";
 	}
 }
 

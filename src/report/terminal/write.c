@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What we print beyond ASCII, with a stand-in of the same width.
+// What we print beyond ASCII, with a stand-in that takes no more bytes, and the same width but for
+// "+-".
 // clang-format off
 static const struct {
-	const char *sign;
-	char stand_in;
+	const char *sign, *stand_in;
 } signs[] = {
-	{ "µ", 'u' }, { "μ", 'u' }, { "±", '~' }, { "→", '>' }, { "←", '<' }, { "↔", '=' },
-	{ "–", '-' }, { "—", '-' }, { "×", 'x' }, { "·", '.' }, { "…", '.' }, { "≤", '<' },
-	{ "≥", '>' }, { "‘", '\'' }, { "’", '\'' }, { "“", '"' }, { "”", '"' }, { "⁹", '9' },
-	{ "⇄", '=' },
+	{ "µ", "u" }, { "μ", "u" }, { "±", "+-" }, { "→", ">" }, { "←", "<" }, { "↔", "=" },
+	{ "–", "-" }, { "—", "-" }, { "×", "x" }, { "·", "." }, { "…", "." }, { "≤", "<" },
+	{ "≥", ">" }, { "‘", "'" }, { "’", "'" }, { "“", "\"" }, { "”", "\"" }, { "⁹", "9" },
+	{ "⇄", "=" },
 };
 // clang-format on
 
@@ -44,12 +44,12 @@ size_t tare_text_width(const char *text)
 	return width;
 }
 
-static char stand_in(const char *at, size_t bytes)
+static const char *stand_in(const char *at, size_t bytes)
 {
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
 		if (strlen(signs[i].sign) == bytes && memcmp(signs[i].sign, at, bytes) == 0)
 			return signs[i].stand_in;
-	return '?';
+	return "?";
 }
 
 char *tare_text_clean(const struct tare_text *text, const char *source)
@@ -69,7 +69,7 @@ char *tare_text_clean(const struct tare_text *text, const char *source)
 		if (control) {
 			*to++ = *source == '\n' || *source == '\t' ? ' ' : '?';
 		} else if (bytes > 1 && text->options->ascii) {
-			*to++ = stand_in(source, bytes);
+			to = stpcpy(to, stand_in(source, bytes));
 		} else {
 			memcpy(to, source, bytes);
 			to += bytes;

@@ -8,16 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNELS = 20, INSTRUCTIONS = 2000, TEXT = 700, WORDS = TARE_SAMPLED_WORDS };
+enum {
+	KERNELS = 20,
+	INSTRUCTIONS = 2000,
+	OPEN_PERCENT = 3,
+	TEXT = 700,
+	WORDS = TARE_SAMPLED_WORDS,
+	ID = 64
+};
 
 static double share(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static double tint(double percent)
-{
-	return percent < 90 ? 0.05 + percent / 120 : 0.8;
 }
 
 static void write_stalls(const struct tare_sampled_kernel *kernel, FILE *file)
@@ -76,13 +78,20 @@ static uint64_t met_at(const struct tare_sampled_kernel *kernel, uint32_t file, 
 }
 
 // The file with most samples, as it is now; its lines from the first that was met to the last.
-static void write_source(const struct tare_sampled_kernel *kernel, FILE *file)
+static void write_source(size_t number_of_kernel, const struct tare_sampled_kernel *kernel,
+                         FILE *file)
 {
-	if (!kernel->line_count)
-		return;
-	uint32_t number = kernel->lines[0].file;
-	const char *name = kernel->cubin->lines.files[number];
+	uint32_t number = kernel->line_count ? kernel->lines[0].file : 0;
+	const char *name = kernel->line_count ? kernel->cubin->lines.files[number] : NULL;
 	uint64_t first = UINT64_MAX, last = 0;
+	char *text = NULL, id[ID];
+	size_t room = 0;
+
+	if (!name) {
+		fputs("<p>No lines are known: a program built with -lineinfo tells them.</p>\n",
+		      file);
+		return;
+	}
 	for (size_t i = 0; i < kernel->line_count; i++) {
 		uint64_t line = kernel->lines[i].line;
 		if (kernel->lines[i].file != number)
@@ -91,64 +100,95 @@ static void write_source(const struct tare_sampled_kernel *kernel, FILE *file)
 		last = line > last ? line : last;
 	}
 	FILE *source = fopen(name, "re");
-	fputs("<details open><summary>", file);
+	fputs("<h4>", file);
 	tare_html_text(name, file);
-	fputs(source ? ", tinted by share of samples</summary><pre>"
-	             : " is gone: its lines by share of samples</summary><pre>",
+	fputs(source ? ", as it is now</h4>\n<div class=\"code\">\n"
+	             : " is gone: its lines by share of samples</h4>\n<div class=\"code\">\n",
 	      file);
-	char *text = NULL;
-	size_t room = 0;
 	for (uint64_t line = 1; line <= last; line++) {
 		bool read = source && getline(&text, &room, source) >= 0;
-		double percent = share(met_at(kernel, number, line), kernel->stalls.all);
+		uint64_t met = met_at(kernel, number, line);
 		if (read)
 			text[strcspn(text, "\r\n")] = '\0';
-		if (line < first || (!read && percent == 0))
+		if (line < first || (!read && !met))
 			continue;
-		fprintf(file,
-		        "<span style=\"background:rgba(194,87,26,%.2f)\"><span class=\"n\">%" PRIu64
-		        "</span><span class=\"s\">",
-		        percent > 0 ? tint(percent) : 0, line);
-		if (percent > 0)
-			fprintf(file, "%.1f %%", percent);
+		snprintf(id, sizeof id, "c%zul%" PRIu64, number_of_kernel, line);
+		tare_html_code_line(tare_html_heat(met, kernel->stalls.all), id, file);
+		fprintf(file, "<span class=\"n\">%" PRIu64 "</span><span class=\"s\">", line);
+		if (met)
+			fprintf(file, "%.1f %%", share(met, kernel->stalls.all));
 		fputs("</span>", file);
 		tare_html_text(read ? text : "", file);
-		fputs("</span>\n", file);
+		fputs("</div>\n", file);
 	}
+	fputs("</div>\n", file);
 	free(text);
 	if (source)
 		fclose(source);
-	fputs("</pre></details>\n", file);
+}
+
+static void write_instruction(const struct tare_sampled_kernel *kernel, uint32_t i, FILE *file)
+{
+	const struct tare_stall_counts *met = &kernel->instructions[i];
+	char text[TEXT], place[WORDS], waits[WORDS];
+
+	tare_sampled_instruction(kernel, i, text, sizeof text);
+	tare_html_code_line(tare_html_heat(met->all, kernel->stalls.all), "", file);
+	fprintf(file, "<span class=\"n\">%" PRIx64 "</span><span class=\"s\">",
+	        tare_sampled_pc(kernel, i));
+	if (met->all)
+		fprintf(file, "%.1f %%", share(met->all, kernel->stalls.all));
+	fputs("</span>", file);
+	if (kernel->exact)
+		fprintf(file, "<span class=\"s\" style=\"width:9em\">%" PRIu64 "</span> ",
+		        kernel->exact->at[i].warps);
+	tare_html_text(text, file);
+	fputs("  <small>", file);
+	tare_html_text(tare_sampled_place(kernel, i, 1, place), file);
+	fputs("  ", file);
+	tare_html_text(tare_sampled_waits(met, waits), file);
+	fputs("</small></div>\n", file);
 }
 
 static void write_instructions(const struct tare_sampled_kernel *kernel, FILE *file)
 {
 	uint32_t block = 0;
 
-	fputs("<details><summary>instructions</summary><pre>", file);
+	fputs("<h4>instructions of the device</h4>\n<div class=\"code\">\n", file);
 	for (uint32_t i = 0; i < kernel->count && i < INSTRUCTIONS; i++) {
-		const struct tare_stall_counts *met = &kernel->instructions[i];
-		double percent = share(met->all, kernel->stalls.all);
-		char text[TEXT], place[WORDS], waits[WORDS];
-		if (block < kernel->split.count && kernel->split.at[block].first == i)
-			fprintf(file, "block %" PRIu32 "\n", block++);
-		tare_sampled_instruction(kernel, i, text, sizeof text);
-		fprintf(file,
-		        "<span style=\"background:rgba(194,87,26,%.2f)\"><span class=\"n\">%" PRIx64
-		        "</span><span class=\"s\">%.1f %%</span>",
-		        percent > 0 ? tint(percent) : 0, tare_sampled_pc(kernel, i), percent);
-		if (kernel->exact)
-			fprintf(file, "<span class=\"s\" style=\"width:9em\">%" PRIu64 "</span> ",
-			        kernel->exact->at[i].warps);
-		tare_html_text(text, file);
-		fputs("  <small>", file);
-		tare_html_text(tare_sampled_place(kernel, i, 1, place), file);
-		fprintf(file, " %s</small></span>\n", tare_sampled_waits(met, waits));
+		if (kernel->blocks && block < kernel->split.count &&
+		    kernel->split.at[block].first == i) {
+			const struct tare_stall_counts *stalls = &kernel->blocks[block].stalls;
+			fputs(block ? "</details>\n" : "", file);
+			fprintf(file, "<details%s>",
+			        100 * (double)stalls->all >=
+			                OPEN_PERCENT * (double)kernel->stalls.all
+			            ? " open"
+			            : "");
+			tare_html_summary(tare_html_heat(stalls->all, kernel->stalls.all), file);
+			fprintf(file, "block %" PRIu32 ": %.1f %% of samples</summary>\n", block++,
+			        share(stalls->all, kernel->stalls.all));
+		}
+		write_instruction(kernel, i, file);
 	}
-	fputs("</pre></details>\n", file);
+	fputs(block ? "</details>\n" : "", file);
 	if (kernel->count > INSTRUCTIONS)
-		fprintf(file, "<p>%" PRIu32 " more instructions; --csv and --json have them.</p>\n",
+		fprintf(file, "<p>%" PRIu32 " more; --json has them.</p>\n",
 		        kernel->count - INSTRUCTIONS);
+	fputs("</div>\n", file);
+}
+
+#define PANE "<div class=\"pane\" role=\"region\" tabindex=\"0\" aria-label=\""
+
+static void write_side(size_t number, const struct tare_sampled_kernel *kernel, FILE *file)
+{
+	fputs("<h3>Source and instructions</h3>\n<div class=\"side\">\n" PANE
+	      "source of the kernel, tinted by share of samples\">\n",
+	      file);
+	write_source(number, kernel, file);
+	fputs("</div>\n" PANE "instructions by block\">\n", file);
+	write_instructions(kernel, file);
+	fputs("</div>\n</div>\n", file);
 }
 
 // Of the kernel that was counted.
@@ -171,9 +211,10 @@ static int write_exact(const struct tare_sampled_row *row, FILE *file)
 	return status;
 }
 
-static int write_kernel(const struct tare_pc_samples *samples, const struct tare_sampled_row *row,
+static int write_kernel(const struct tare_pc_samples_rows *rows, const struct tare_sampled_row *row,
                         FILE *file)
 {
+	const struct tare_pc_samples *samples = rows->of;
 	const struct tare_sampled_kernel *kernel = row->kernel;
 
 	fputs("<h2>", file);
@@ -193,8 +234,7 @@ static int write_kernel(const struct tare_pc_samples *samples, const struct tare
 	status = status ?: write_part(row, TARE_SAMPLED_BLOCKS, file);
 	if (kernel->blocks && kernel->why != TARE_SAMPLED_KNOWN && kernel->function)
 		fprintf(file, "<p>Executions n/a: %s.</p>\n", tare_sampled_why(kernel->why));
-	write_source(kernel, file);
-	write_instructions(kernel, file);
+	write_side((size_t)(row - rows->kernels), kernel, file);
 	return status;
 }
 
@@ -216,7 +256,7 @@ int tare_pc_samples_page(const struct tare_pc_samples_rows *rows, FILE *file)
 	}
 	for (size_t i = 0; status == 0 && i < samples->kernel_count && i < KERNELS; i++)
 		if (samples->kernels[i].stalls.all || samples->kernels[i].exact)
-			status = write_kernel(samples, &rows->kernels[i], file);
+			status = write_kernel(rows, &rows->kernels[i], file);
 	if (samples->kernel_count > KERNELS)
 		fprintf(file, "<p>%zu more kernels; --csv and --json have them.</p>\n",
 		        samples->kernel_count - KERNELS);

@@ -98,7 +98,7 @@ static void time_that_was_not_recorded(void **state)
 		{ 6205, TARE_LOSS_RECYCLED, 0, "(--keep newest); a larger --max-size keeps more" },
 		{ 6205, TARE_LOSS_INACTIVE, 0, "as --delay and --duration asked" },
 		{ 6205, TARE_LOSS_NO_ROOM, 0, "records found no room" },
-		{ 6205, TARE_LOSS_NO_SIGN, 0, "no sign of life" },
+		{ 6205, TARE_LOSS_NO_SIGN, 0, "a process vanished" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks/report/facts.h"
+
+#include "base/units.h"
+#include "report/core/figures.h"
+
+#include <inttypes.h>
+
+#define NUMBER 32
+
+static const char *share(uint64_t part, uint64_t whole, char buffer[RUN_TEXT])
+{
+	return tare_report_percent(whole ? (double)part / (double)whole : 0, buffer);
+}
+
+void tare_blocks_mix_text(const char *lead, const struct tare_blocks_tally *tally, FILE *file)
+{
+	uint64_t all = tare_blocks_instructions(tally);
+	char percent[RUN_TEXT];
+	bool first = true;
+
+	fprintf(file, "  %s: ", lead);
+	for (int i = 0; i < TARE_BLOCKS_PARTS; i++) {
+		uint64_t part = tare_blocks_part(tally, i);
+		if (!part)
+			continue;
+		fprintf(file, "%s%s %s", first ? "" : ", ", tare_blocks_part_name(i),
+		        share(part, all, percent));
+		first = false;
+	}
+	fputc('\n', file);
+}
+
+void tare_blocks_arithmetic_text(const struct tare_blocks_tally *tally, FILE *file)
+{
+	uint64_t bytes = tally->loaded_bytes[TARE_BLOCKS_GLOBAL] +
+	                 tally->stored_bytes[TARE_BLOCKS_GLOBAL] +
+	                 tally->loaded_bytes[TARE_BLOCKS_CONSTANT];
+	char number[NUMBER], intensity[TARE_UNIT_TEXT];
+	bool first = true;
+
+	if (!tare_blocks_flops(tally))
+		return;
+	fputs("  floating-point operations: ", file);
+	for (int i = 0; i < TARE_BLOCKS_WIDTHS; i++) {
+		if (!tally->flops[i])
+			continue;
+		fprintf(file, "%s%s %s", first ? "" : ", ",
+		        tare_format_grouped(tally->flops[i], number), tare_blocks_width_names[i]);
+		first = false;
+	}
+	if (bytes)
+		fprintf(file, "; %s for each byte of global and constant memory",
+		        tare_format_significant((double)tare_blocks_flops(tally) / (double)bytes, 3,
+		                                intensity));
+	fputc('\n', file);
+}
+
+static void write_fact(const char *name, uint64_t value, const char *unit, const char **before,
+                       FILE *file)
+{
+	if (value == BLOCKS_NOT_TOLD)
+		return;
+	fprintf(file, "%s%s %" PRIu64 "%s", *before, name, value, unit);
+	*before = ", ";
+}
+
+void tare_blocks_facts_text(const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	const char *before = "  the driver says: ", *none = before;
+
+	write_fact("work-groups best in multiples of", kernel->multiple, "", &before, file);
+	write_fact("sub-groups of up to", kernel->sub_group, "", &before, file);
+	write_fact("private memory", kernel->private_bytes, " bytes a work-item", &before, file);
+	write_fact("spilled", kernel->spill_bytes, " bytes a work-item", &before, file);
+	if (before != none)
+		fputc('\n', file);
+}
+
+void tare_blocks_before_text(const struct tare_blocks_row *row, FILE *file)
+{
+	const struct tare_blocks_kernel *kernel = row->kernel, *before = row->before;
+	char number[NUMBER], times[TARE_UNIT_TEXT], why[600];
+
+	if (!before && tare_blocks_why_not_before(row->document, kernel, why, sizeof why))
+		fprintf(file, "  before the optimisation: not counted, because %s\n", why);
+	if (!before)
+		return;
+	uint64_t all = tare_blocks_instructions(&before->tally),
+	         after = tare_blocks_instructions(&kernel->tally);
+	fprintf(file, "  before the optimisation: %s instructions",
+	        tare_format_grouped(all, number));
+	if (after)
+		fprintf(file, ", %s times as many",
+		        tare_format_significant((double)all / (double)after, 3, times));
+	fprintf(file, "%s\n",
+	        before->counted == kernel->counted ? "" : "; of another number of launches");
+	tare_blocks_mix_text("of which", &before->tally, file);
+}
+
+void tare_blocks_read_back_text(const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	char number[NUMBER];
+
+	if (kernel->far)
+		fprintf(file, "  counted in the device's memory, which was read back%s\n",
+		        kernel->build->plan.carries
+		            ? "; it adds in two steps of 32 bits, having no atomic ones of 64"
+		            : "");
+	if (kernel->unread)
+		fprintf(file,
+		        "  the program ended before it was sure that the counts of %s launch%s had "
+		        "been read from the device\n",
+		        tare_format_grouped(kernel->unread, number),
+		        kernel->unread == 1 ? "" : "es");
+}
+
+const char *tare_blocks_language_text(const struct tare_blocks_rows *rows)
+{
+	bool spirv = false, ptx = false;
+
+	for (size_t i = 0; i < rows->kernel_count; i++) {
+		const struct tare_blocks_row *row = &rows->kernels[i];
+		bool has_words = row->counted && tare_blocks_has_words(&row->kernel->build->module);
+		spirv |= has_words;
+		ptx |= row->counted && !has_words;
+	}
+	return !ptx    ? "Instructions are those of SPIR-V, after the compiler's optimisation that "
+	                 "knows no device"
+	       : spirv ? "Instructions are those of SPIR-V or of PTX, as each kernel says"
+	               : "Instructions are those of PTX, NVIDIA's assembly language for all its "
+	                 "devices";
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a kernel in lines of text, also on the page.
+#pragma once
+#include "blocks/report/tables.h"
+
+#include <stdio.h>
+
+// "  LEAD: control 7.4 %, move 13.5 %", the kinds that there are.
+void tare_blocks_mix_text(const char *lead, const struct tare_blocks_tally *tally, FILE *file);
+// Floating-point operations, and how many for each byte; nothing where there are none.
+void tare_blocks_arithmetic_text(const struct tare_blocks_tally *tally, FILE *file);
+// What the driver says of the program's own kernel, on the device that it runs on.
+void tare_blocks_facts_text(const struct tare_blocks_kernel *kernel, FILE *file);
+// What was counted before the optimisation, where that was asked for.
+void tare_blocks_before_text(const struct tare_blocks_row *row, FILE *file);
+// Which instructions are counted, without a full stop.
+const char *tare_blocks_language_text(const struct tare_blocks_rows *rows);
+// Of counters in the memory of a device.
+void tare_blocks_read_back_text(const struct tare_blocks_kernel *kernel, FILE *file);
+// The kernel on devices that are not there (--for).
+void tare_blocks_models_text(const struct tare_blocks_row *row, FILE *file);
