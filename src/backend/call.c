@@ -8,14 +8,7 @@
 #include <stddef.h>
 
 // What is left behind with a lost device is no leak to report.
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifdef SANITIZED
+#ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -192,7 +185,7 @@ void tare_device_abandon(struct tare_device *device)
 // True when the object is to be freed; leaves it where it is when its device was abandoned.
 static bool may_free(const struct tare_device *device, const void *object)
 {
-#ifdef SANITIZED
+#ifdef __SANITIZE_ADDRESS__
 	if (device->lost)
 		__lsan_ignore_object(object);
 #else

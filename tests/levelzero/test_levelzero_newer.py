@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for th
 STYLES = ["appended", "appended-synchronous", "many", "counting", "counting-2", "counting-without", "counting-lists",
           "counting-lists-without"]
 EVERY = [*STYLES, "hurried", "hurried-plain", "taken", "launches"]
+TRIES = 4
 REUSED = 5  # enum tare_trace_untimed
 
 
@@ -89,9 +90,16 @@ def test_an_event_signalled_again_before_anybody_looks(on, style):
 
 
 def test_an_event_of_a_list_that_becomes_another_commands(on):
+    """Who looks at an event, and loses the processor meanwhile, keeps others from it: then the first kernel's time is
+    lost too. So of several tries one has it, and none has more."""
     rate, bits = script(on)
-    timed, untimed = partly(on.record([NEWER, "taken"]), rate, bits)
-    assert (timed, untimed) == ({"kernel": 1, "write": 5}, {"kernel": 3})
+    for _ in range(TRIES):
+        timed, untimed = partly(on.record([NEWER, "taken"]), rate, bits)
+        assert (timed["write"], timed["kernel"] + untimed["kernel"]) == (5, 4) and not untimed["write"]
+        assert timed["kernel"] <= 1
+        if timed["kernel"]:
+            break
+    assert timed["kernel"] == 1
 
 
 def test_events_that_count_are_flagged_and_that_is_said(on):

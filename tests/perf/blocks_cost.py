@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What counting costs each kernel of the tests' library: its own time and that with counters, in turn in one process.
 
-  blocks_cost.py [--tare TARE] [--program PROGRAM] [--rounds N]
+  blocks_cost.py [--build FOLDER] [--ze-cpu] [--rounds N]
+
+Build blocks_cost first (ninja -C build tests/perf/blocks_cost), for --ze-cpu blocks_cost_levelzero: kernels are then
+SPIR-V on tare's Level Zero driver for CPUs.
 
 Times are the driver's stamps of each launch. Of the rounds' ratios the median is printed, with the interval that holds
 it with 95 % (of the ordered ratios, by the binomial distribution: nothing is said about how they are spread), and the
@@ -12,8 +15,10 @@ median over all kernels. Others on the machine make both of a round longer, and 
 import argparse
 import math
 import pathlib
+import shutil
 import statistics
 import subprocess
+import tempfile
 
 PROGRAMS = pathlib.Path(__file__).parents[1] / "programs"
 # Sizes with which a launch takes some tenths of a millisecond or more.
@@ -39,9 +44,25 @@ def interval(ratios):
     return (ordered[least - 1], ordered[count - least]) if least else (ordered[0], ordered[-1])
 
 
-def measure(options):
-    words = [word for file, work in WORK.items() for word in [str(PROGRAMS / file), *work.split(), ","]]
-    command = [options.tare, "blocks", "--", options.program, str(options.rounds), *words]
+def spirv_of(source, folder):
+    """A file of OpenCL C as SPIR-V, by the clang and the llvm-spirv that are of one version."""
+    version = next(n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}"))
+    bitcode, made = folder / f"{source.stem}.bc", folder / f"{source.stem}.spv"
+    subprocess.run([f"clang-{version}", "-target", "spir64-unknown-unknown", "-x", "cl", "-cl-std=CL1.2", "-O2", "-c",
+                    "-emit-llvm", "-Xclang", "-finclude-default-header", str(source), "-o", str(bitcode)], check=True)
+    subprocess.run([f"llvm-spirv-{version}", str(bitcode), "-o", str(made)], check=True)
+    return made
+
+
+def measure(options, folder):
+    build = pathlib.Path(options.build).resolve()
+    files = {file: PROGRAMS / file for file in WORK}
+    if options.ze_cpu:
+        files = {file: spirv_of(source, folder) for file, source in files.items()}
+    program = build / "tests/perf" / ("blocks_cost_levelzero" if options.ze_cpu else "blocks_cost")
+    words = [word for file, work in WORK.items() for word in [str(files[file]), *work.split(), ","]]
+    command = [build / "src/cli/tare", *(["--ze-cpu"] if options.ze_cpu else []), "blocks", "--", program, str(options.rounds),
+               *words]
     out = subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
     names = {line.split()[i] for line in WORK.values() for i in range(len(line.split())) if not line.split()[i].isdigit()}
     for line in out.splitlines():
@@ -53,13 +74,15 @@ def measure(options):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--tare", default="build/src/cli/tare")
-    parser.add_argument("--program", default="build/tests/perf/blocks_cost")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--ze-cpu", action="store_true")
     parser.add_argument("--rounds", type=int, default=40)
     options = parser.parse_args()
     medians = []
     print(f"{'':22}{'own us':>9}{'counted us':>12}{'times':>8}   95 %")
-    for name, own, counted in measure(options):
+    with tempfile.TemporaryDirectory() as folder:
+        measured = list(measure(options, pathlib.Path(folder)))
+    for name, own, counted in measured:
         ratios = [more / less for less, more in zip(own, counted) if less]
         low, high = interval(ratios)
         medians.append(statistics.median(ratios))

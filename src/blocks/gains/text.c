@@ -82,7 +82,7 @@ size_t tare_blocks_text_place(const char *clean, uint32_t line, uint32_t column)
 
 	for (uint32_t i = 1; at && i < line; i++) {
 		at = strchr(at, '\n');
-		at += at != NULL;
+		at = at ? at + 1 : NULL;
 	}
 	if (!at || !line || !column || column > strcspn(at, "\n"))
 		return SIZE_MAX;

@@ -64,7 +64,7 @@ static char *behind_stub(const char *name, size_t length)
 		return own;
 	for (long at = strtol(found + strlen(stub), NULL, 10) + 1; list && at > 0; at--) {
 		list = strchr(list, ',');
-		list += list != NULL;
+		list = list ? list + 1 : NULL;
 	}
 	free(own);
 	return list ? strndup(list, strcspn(list, ",")) : NULL;

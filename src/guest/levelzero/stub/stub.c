@@ -30,7 +30,7 @@ static const char *part(unsigned at, char room[PATH_MAX])
 	size_t length;
 	for (; list && at; at--) {
 		list = strchr(list, ',');
-		list += list != NULL;
+		list = list ? list + 1 : NULL;
 	}
 	if (!list)
 		return NULL;
