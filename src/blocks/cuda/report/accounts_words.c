@@ -61,8 +61,8 @@ static bool say_apart(const struct tare_sampled_kernel *kernel, char *text, size
 	snprintf(
 	    text, size,
 	    "%s is %.1f %% of its warps' cycles as counted, and of its samples %.1f %%: believe "
-	    "the count, and read samples within the kernel with care (a loop in step with the "
-	    "sampler, or other launches than the %" PRIu64 " that were counted)",
+	    "the count, of %" PRIu64 " launches; samples of a loop that keeps step with the "
+	    "sampler are off, and so may be those of its instructions",
 	    tare_stall_name(stall),
 	    100 * (double)kernel->states.by[stall] / (double)kernel->states.all,
 	    100 * (double)tare_stall_sampled(kernel, stall) / (double)kernel->stalls.all,
@@ -100,15 +100,10 @@ static bool say_slack(const struct tare_sampled_kernel *kernel, char *text, size
 {
 	if (kernel->accounts_end != TARE_ACCOUNTS_SETTLED || kernel->slack == 0)
 		return false;
-	snprintf(
-	    text, size,
-	    "%s is %.1f %% of its warps' cycles as counted, and of its samples %.1f %%: believe "
-	    "the count, of %" PRIu64 " launches; samples of a loop that keeps step with the "
-	    "sampler are off, and so may be those of its instructions",
-	    tare_stall_name(stall),
-	    100 * (double)kernel->states.by[stall] / (double)kernel->states.all,
-	    100 * (double)tare_stall_sampled(kernel, stall) / (double)kernel->stalls.all,
-	    kernel->counted);
+	snprintf(text, size,
+	         "counts of its passes do not agree to the last digit; they add up within %g %%, "
+	         "which intervals of executions include",
+	         100 * kernel->slack);
 	return true;
 }
 
