@@ -14,7 +14,7 @@
 
 #define TARE_TRACE_MAGIC "\x89tare\r\n\x1a"
 #define TARE_TRACE_VERSION_MAJOR 1  // a reader refuses a higher one
-#define TARE_TRACE_VERSION_MINOR 13 // may add record types, fact keys and enum values
+#define TARE_TRACE_VERSION_MINOR 14 // may add record types, fact keys and enum values
 #define TARE_TRACE_BYTE_ORDER UINT32_C(0x01020304)
 #define TARE_TRACE_HEADER_BYTES 4096
 #define TARE_TRACE_WINDOW_BYTES (256 * 1024)
@@ -952,6 +952,47 @@ enum tare_trace_counter {
 	TARE_TRACE_COUNTER_L1_TO_L2_SHARE = 47, // from 1.13: the cores' way to L2, of its maximum
 	// from 1.13: what L2 looks up, of the most it can
 	TARE_TRACE_COUNTER_L2_LOOKUP_SHARE = 48,
+	// from 1.14: instructions by warps, NVIDIA's
+	TARE_TRACE_COUNTER_INST_ALU = 64, // of the pipe of integers and logic
+	TARE_TRACE_COUNTER_INST_FMA =
+	    65, // of the pipes of single precision and of integer products
+	TARE_TRACE_COUNTER_INST_FP64 = 66,    // of the pipe of double precision
+	TARE_TRACE_COUNTER_INST_SPECIAL = 67, // of the pipe of special functions and conversions
+	TARE_TRACE_COUNTER_INST_BRANCH_UNIT = 68, // of the unit of branches
+	TARE_TRACE_COUNTER_INST_UNIFORM = 69,     // of the pipe of a warp's own registers
+	TARE_TRACE_COUNTER_INST_MATRIX = 70,      // of matrix engines
+	TARE_TRACE_COUNTER_BRANCHES = 71,         // that say where a warp goes on
+	TARE_TRACE_COUNTER_BRANCHES_APART = 72,   // branches whose lanes went to several targets
+	TARE_TRACE_COUNTER_LOADS_CONSTANT = 73,   // LDC
+	TARE_TRACE_COUNTER_LOADS_GLOBAL = 74,     // LDG
+	TARE_TRACE_COUNTER_STORES_GLOBAL = 75,    // STG
+	TARE_TRACE_COUNTER_LOADS_SHARED = 76,     // LDS
+	TARE_TRACE_COUNTER_STORES_SHARED = 77,    // STS
+	TARE_TRACE_COUNTER_LOADS_LOCAL = 78,      // LDL
+	TARE_TRACE_COUNTER_STORES_LOCAL = 79,     // STL
+	TARE_TRACE_COUNTER_LOADS_MATRIX = 80,     // LDSM
+	TARE_TRACE_COUNTER_COPIES_SHARED = 81,    // LDGSTS
+	// from 1.14: cycles of warps in a state, by NVIDIA's names (src/blocks/cuda/stalls.def)
+	TARE_TRACE_COUNTER_STATE_SELECTED = 96,
+	TARE_TRACE_COUNTER_STATE_NOT_SELECTED = 97,
+	TARE_TRACE_COUNTER_STATE_WAIT = 98,
+	TARE_TRACE_COUNTER_STATE_LONG_SCOREBOARD = 99,
+	TARE_TRACE_COUNTER_STATE_SHORT_SCOREBOARD = 100,
+	TARE_TRACE_COUNTER_STATE_BARRIER = 101,
+	TARE_TRACE_COUNTER_STATE_MEMBAR = 102,
+	TARE_TRACE_COUNTER_STATE_LG_THROTTLE = 103,
+	TARE_TRACE_COUNTER_STATE_MIO_THROTTLE = 104,
+	TARE_TRACE_COUNTER_STATE_TEX_THROTTLE = 105,
+	TARE_TRACE_COUNTER_STATE_MATH_PIPE_THROTTLE = 106,
+	TARE_TRACE_COUNTER_STATE_BRANCH_RESOLVING = 107,
+	TARE_TRACE_COUNTER_STATE_NO_INSTRUCTIONS = 108,
+	TARE_TRACE_COUNTER_STATE_IMC_MISS = 109,
+	TARE_TRACE_COUNTER_STATE_DISPATCH_STALL = 110,
+	TARE_TRACE_COUNTER_STATE_DRAIN = 111,
+	TARE_TRACE_COUNTER_STATE_SLEEPING = 112,
+	TARE_TRACE_COUNTER_STATE_GMMA = 113,
+	TARE_TRACE_COUNTER_STATE_WARPGROUP_ARRIVE = 114, // no chip has a counter of it
+	TARE_TRACE_COUNTER_STATE_MISC = 115,
 };
 struct tare_trace_counted {
 	uint64_t head;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tare/trace_accounts.h"
 #include "trace/record.h"
 
 // The highest values that this version knows.

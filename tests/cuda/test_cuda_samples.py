@@ -153,7 +153,7 @@ def test_executions_and_cycles_follow_from_what_issued(on):
                                  environment=counted(truth)))
     warps = 5 * WARPS_A_LAUNCH
     assert kernel["launches"] == 5 and kernel["warps"] == warps and kernel["executions_unknown"] is None
-    assert kernel["warp_instructions"] == {"value": 937, "low": 937, "high": 937} and kernel["counted"] == 1
+    assert kernel["warp_instructions"] == {"value": 937, "low": 937, "high": 937} and kernel["counted"] == 2
     blocks = {each["block"]: each for each in kernel["blocks"]}
     assert [number for number, each in blocks.items() if each["once"]] == [0]
     assert blocks[0]["executions"] == {"value": warps, "low": warps, "high": warps}

@@ -100,11 +100,29 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
+// TARE_FAKE_COUNTS: "METRIC=VALUE ...", of each launch. Then there are no other metrics.
+static bool is_told(const char *metric, double *value)
+{
+	const char *told = getenv("TARE_FAKE_COUNTS");
+	size_t length = strlen(metric);
+
+	for (; told && (told = strstr(told, metric)); told += length)
+		if (told[length] == '=') {
+			*value = atof(told + length + 1);
+			return true;
+		}
+	return false;
+}
+
 double fake_cupti_value(const char *metric, const char *kernel)
 {
 	const char *words = getenv("TARE_FAKE_CUPTI");
 	int instructions = word_value(words ? words : "", "instructions=", 0);
 
+	double told;
+
+	if (is_told(metric, &told))
+		return told;
 	if (instructions && strcmp(metric, "smsp__inst_executed.sum") == 0)
 		return instructions;
 	return (double)(hash_of(metric) % 90 + hash_of(kernel) % 9);
@@ -112,6 +130,10 @@ double fake_cupti_value(const char *metric, const char *kernel)
 
 static bool is_known(const char *name)
 {
+	double value;
+
+	if (getenv("TARE_FAKE_COUNTS"))
+		return is_told(name, &value);
 	return strstr(name, "__") && !(self.script.lacks[0] && strstr(name, self.script.lacks));
 }
 

@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "blocks/cuda/flow.h"
 #include "blocks/cuda/linear.h"
-#include "tare/trace_accounts.h"
+#include "tare/trace_format.h"
 
 #include <errno.h>
 #include <math.h>
@@ -63,7 +63,7 @@ static bool is_pipe(enum tare_account account)
 struct model {
 	const struct tare_sampled_kernel *kernel;
 	const struct tare_accounts *accounts;
-	struct tare_flow flow;
+	struct tare_sass_flow flow;
 	uint32_t *first; // piece of each block, and the number of pieces
 	uint32_t pieces;
 	bool parts;   // lanes part somewhere
@@ -114,7 +114,7 @@ static void look(struct model *model)
 	const struct tare_sampled_kernel *kernel = model->kernel;
 
 	for (uint32_t b = 0; b < model->flow.count; b++) {
-		const struct tare_flow_way *way = &model->flow.ways[b];
+		const struct tare_sass_way *way = &model->flow.ways[b];
 		const struct tare_sampled_block *at = &kernel->blocks[b];
 		model->unread |= way->kind == TARE_FLOW_UNKNOWN;
 		model->outside |= way->kind == TARE_FLOW_CALLS && way->to[0] == TARE_FLOW_NOWHERE;
@@ -185,7 +185,7 @@ static int add_choice(struct model *model, uint32_t block)
 // A block's ways out.
 static int add_ways(struct model *model, uint32_t block)
 {
-	const struct tare_flow_way *way = &model->flow.ways[block];
+	const struct tare_sass_way *way = &model->flow.ways[block];
 	uint32_t from = ended(model, block), on = left(model, block, 1);
 	bool inside = way->to[0] != TARE_FLOW_NOWHERE;
 	int status = 0;
@@ -201,7 +201,8 @@ static int add_ways(struct model *model, uint32_t block)
 	case TARE_FLOW_MEETS:
 		return compare(model, on, from, model->parts ? -INFINITY : 0, 0);
 	case TARE_FLOW_CALLS:
-		status = compare(model, left(model, block, 0), from, -INFINITY, 0);
+		status = compare(model, left(model, block, 0), from,
+		                 way->conditional ? -INFINITY : 0, 0);
 		// What returns is added up for all calls.
 		if (status == 0)
 			status = compare(model, on, from, inside ? -INFINITY : 0,
@@ -239,7 +240,7 @@ static int add_returns(struct model *model)
 	bool any = false, sure = !model->outside;
 
 	for (uint32_t b = 0; b < model->flow.count; b++) {
-		const struct tare_flow_way *way = &model->flow.ways[b];
+		const struct tare_sass_way *way = &model->flow.ways[b];
 		if (way->kind == TARE_FLOW_RETURNS) {
 			sure &= way->to[1] == TARE_FLOW_NOWHERE;
 			term(model, ended(model, b), 1);

@@ -29,6 +29,7 @@ enum tare_accounts_end {
 	TARE_ACCOUNTS_NO_SOLVER, // tare was built without GLPK
 	TARE_ACCOUNTS_UNREAD,    // where a branch leads is not read
 	TARE_ACCOUNTS_LARGE,     // too many blocks
+	TARE_ACCOUNTS_UNLIKE,    // the launches that were counted are not like all
 	TARE_ACCOUNTS_OFF,       // they contradict each other
 	TARE_ACCOUNTS_SETTLED,
 };

@@ -5,7 +5,6 @@
 #include "analysis/hotspots/refused.h"
 #include "analysis/recording/recording.h"
 #include "blocks/cuda/samples.h"
-#include "tare/trace_accounts.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -20,7 +20,7 @@ static const double company = 2.5;
 
 static int find_once(struct tare_sampled_kernel *kernel)
 {
-	struct tare_flow flow = { 0 };
+	struct tare_sass_flow flow = { 0 };
 	// Where a branch may lead anywhere nothing is known.
 	int status = kernel->split.indirect ? 0 : tare_flow_make(kernel, &flow);
 
@@ -171,8 +171,10 @@ static int tell_all(struct tare_sampled_kernel *kernel, const struct rest *rest)
 		                                : sampled_of(kernel, block, rest);
 		sampled[i] = sampled_bounds(kernel, block, rest);
 	}
-	if (status == 0)
+	if (status == 0 && tare_sampled_counts_stand(kernel))
 		status = tare_accounts_settle(kernel, &kernel->accounts, sampled, &settled);
+	else if (kernel->counted)
+		settled.end = TARE_ACCOUNTS_UNLIKE;
 	kernel->accounts_end = settled.end;
 	kernel->slack = settled.slack;
 	for (uint32_t i = 0;

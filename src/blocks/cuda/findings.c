@@ -83,7 +83,7 @@ static void find_places(const struct tare_sampled_kernel *kernel,
 void tare_stalls_find(const struct tare_sampled_kernel *kernel,
                       struct tare_stall_findings *findings)
 {
-	bool counted = kernel->states.all > 0;
+	bool counted = kernel->states.all > 0 && tare_sampled_counts_stand(kernel);
 	const struct tare_stall_counts *of = counted ? &kernel->states : &kernel->stalls;
 
 	*findings = (struct tare_stall_findings){ 0 };

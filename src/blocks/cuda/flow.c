@@ -42,16 +42,16 @@ static struct tare_sass read_at(const struct tare_sampled_kernel *kernel, uint32
 	return tare_sass_read(kernel->function->code + pc, kernel->cubin->sm, pc);
 }
 
-static struct tare_flow_way way_of(const struct tare_sampled_kernel *kernel, uint32_t block)
+static struct tare_sass_way way_of(const struct tare_sampled_kernel *kernel, uint32_t block)
 {
 	const struct tare_sampled_block *from = &kernel->blocks[block];
 	struct tare_sass last = read_at(kernel, from->first + from->count - 1);
 	bool branches = last.leaves && last.has_target;
-	struct tare_flow_way way = {
+	struct tare_sass_way way = {
 		.kind = kind_of(&last),
+		.conditional = last.conditional,
 		.to = { branches ? block_at(kernel, last.target) : TARE_FLOW_NOWHERE,
 		        TARE_FLOW_NOWHERE },
-		.meeting = TARE_FLOW_NOWHERE,
 	};
 
 	way.ends = branches ? way.to[0] == TARE_FLOW_NOWHERE : last.leaves && !last.goes_on;
@@ -59,19 +59,14 @@ static struct tare_flow_way way_of(const struct tare_sampled_kernel *kernel, uin
 	way.ends |= last.leaves && !branches && last.conditional;
 	if (last.goes_on && block + 1 < kernel->split.count)
 		way.to[1] = block + 1;
-	for (uint32_t i = 0; i < from->count; i++) {
-		struct tare_sass read = read_at(kernel, from->first + i);
-		if (read.opcode == TARE_SASS_BSSY && read.has_target)
-			way.meeting = block_at(kernel, read.target);
-	}
 	return way;
 }
 
-int tare_flow_make(const struct tare_sampled_kernel *kernel, struct tare_flow *flow)
+int tare_flow_make(const struct tare_sampled_kernel *kernel, struct tare_sass_flow *flow)
 {
 	uint32_t count = kernel->split.count;
 
-	*flow = (struct tare_flow){ 0 };
+	*flow = (struct tare_sass_flow){ 0 };
 	if (count > TARE_FLOW_MOST_BLOCKS)
 		return 0;
 	flow->ways = calloc((size_t)count + 1, sizeof *flow->ways);
@@ -84,14 +79,14 @@ int tare_flow_make(const struct tare_sampled_kernel *kernel, struct tare_flow *f
 	return 0;
 }
 
-void tare_flow_free(struct tare_flow *flow)
+void tare_flow_free(struct tare_sass_flow *flow)
 {
 	free(flow->ways);
 	free(flow->stack);
 	free(flow->seen);
 }
 
-bool tare_flow_reach(const struct tare_flow *flow, uint32_t from, uint32_t without)
+bool tare_flow_reach(const struct tare_sass_flow *flow, uint32_t from, uint32_t without)
 {
 	uint32_t depth = 0;
 	bool ends = false;
@@ -102,7 +97,7 @@ bool tare_flow_reach(const struct tare_flow *flow, uint32_t from, uint32_t witho
 	flow->seen[from] = true;
 	flow->stack[depth++] = from;
 	while (depth) {
-		const struct tare_flow_way *way = &flow->ways[flow->stack[--depth]];
+		const struct tare_sass_way *way = &flow->ways[flow->stack[--depth]];
 		ends |= way->ends;
 		for (int i = 0; i < 2; i++) {
 			uint32_t to = way->to[i];
@@ -115,7 +110,7 @@ bool tare_flow_reach(const struct tare_flow *flow, uint32_t from, uint32_t witho
 	return ends;
 }
 
-bool tare_flow_is_once(const struct tare_flow *flow, uint32_t block)
+bool tare_flow_is_once(const struct tare_sass_flow *flow, uint32_t block)
 {
 	if (tare_flow_reach(flow, 0, block))
 		return false;

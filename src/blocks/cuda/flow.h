@@ -16,23 +16,23 @@ enum tare_flow_kind {
 	TARE_FLOW_ENDS_SOME, // or to the next, by lanes
 	TARE_FLOW_UNKNOWN,   // to a place that is not read
 };
-struct tare_flow_way {
+struct tare_sass_way {
 	enum tare_flow_kind kind;
 	uint32_t to[2];   // a branch's target, and the next block; NOWHERE: it goes to none
 	bool ends;        // a way out of the kernel
-	uint32_t meeting; // where lanes that part behind it meet again (BSSY); NOWHERE
+	bool conditional; // it may have no effect
 };
-struct tare_flow {
-	struct tare_flow_way *ways; // of each block
+struct tare_sass_flow {
+	struct tare_sass_way *ways; // of each block
 	uint32_t *stack;
 	bool *seen;
 	uint32_t count;
 };
 // 0 or -ENOMEM; to free in either case. Too many blocks are none.
-int tare_flow_make(const struct tare_sampled_kernel *kernel, struct tare_flow *flow);
-void tare_flow_free(struct tare_flow *flow);
+int tare_flow_make(const struct tare_sampled_kernel *kernel, struct tare_sass_flow *flow);
+void tare_flow_free(struct tare_sass_flow *flow);
 // Marks in flow->seen the blocks that can be reached from `from`, itself included, by none of
 // `without` (NOWHERE: by any). Returns whether one of them leads out.
-bool tare_flow_reach(const struct tare_flow *flow, uint32_t from, uint32_t without);
+bool tare_flow_reach(const struct tare_sass_flow *flow, uint32_t from, uint32_t without);
 // Whether every way from the kernel's beginning to an end goes through it, and none comes back.
-bool tare_flow_is_once(const struct tare_flow *flow, uint32_t block);
+bool tare_flow_is_once(const struct tare_sass_flow *flow, uint32_t block);

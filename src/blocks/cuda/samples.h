@@ -140,6 +140,9 @@ int tare_pc_samples_read(const char *folder, struct tare_pc_samples *samples,
                          struct tare_error *error);
 void tare_pc_samples_free(struct tare_pc_samples *samples);
 
+// Whether the launches that were counted are like all of them, by their warps and by how much these
+// executed: else what was counted of them is not told of all (stalls.c).
+bool tare_sampled_counts_stand(const struct tare_sampled_kernel *kernel);
 // Samples of what the hardware counts as that state (stalls.c).
 uint64_t tare_stall_sampled(const struct tare_sampled_kernel *kernel, enum tare_stall stall);
 // Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/cuda/samples.h"
 
+#include <math.h>
+
 static const struct {
 	const char *name, *what;
 } stalls[TARE_STALLS] = {
@@ -50,4 +52,16 @@ uint64_t tare_stall_sampled(const struct tare_sampled_kernel *kernel, enum tare_
 	const uint64_t *by = kernel->stalls.by;
 
 	return by[stall] + (stall == TARE_STALL_GMMA ? by[TARE_STALL_WARPGROUP_ARRIVE] : 0);
+}
+
+bool tare_sampled_counts_stand(const struct tare_sampled_kernel *kernel)
+{
+	const double most = 0.01; // relative
+
+	if (!kernel->counted || !kernel->launches)
+		return false;
+	double all = (double)kernel->warps / (double)kernel->launches;
+	double counted = (double)kernel->counted_warps / (double)kernel->counted;
+	return fabs(counted - all) <= most * all &&
+	       kernel->each_most <= (1 + most) * kernel->each_least;
 }

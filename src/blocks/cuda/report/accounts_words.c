@@ -19,9 +19,10 @@ const char *tare_executions_from(enum tare_executions_from from)
 const char *tare_accounts_word(enum tare_accounts_end end)
 {
 	static const char *const words[] = {
-		[TARE_ACCOUNTS_NONE] = NULL,           [TARE_ACCOUNTS_NO_SOLVER] = "absent",
-		[TARE_ACCOUNTS_UNREAD] = "unread",     [TARE_ACCOUNTS_LARGE] = "large",
-		[TARE_ACCOUNTS_OFF] = "contradictory", [TARE_ACCOUNTS_SETTLED] = "settled",
+		[TARE_ACCOUNTS_NONE] = NULL,         [TARE_ACCOUNTS_NO_SOLVER] = "absent",
+		[TARE_ACCOUNTS_UNLIKE] = "unlike",   [TARE_ACCOUNTS_UNREAD] = "unread",
+		[TARE_ACCOUNTS_LARGE] = "large",     [TARE_ACCOUNTS_OFF] = "contradictory",
+		[TARE_ACCOUNTS_SETTLED] = "settled",
 	};
 
 	return words[end];
@@ -55,13 +56,13 @@ static bool say_apart(const struct tare_sampled_kernel *kernel, char *text, size
 {
 	enum tare_stall stall = TARE_STALL_SELECTED;
 
-	if (farthest(kernel, &stall) <= APART)
+	if (!tare_sampled_counts_stand(kernel) || farthest(kernel, &stall) <= APART)
 		return false;
 	snprintf(
 	    text, size,
 	    "%s is %.1f %% of its warps' cycles as counted, and of its samples %.1f %%: believe "
-	    "the count, and read samples within the kernel with care (a loop in step with the "
-	    "sampler, or other launches than the %" PRIu64 " that were counted)",
+	    "the count, of %" PRIu64 " launches; samples of a loop that keeps step with the "
+	    "sampler are off, and so may be those of its instructions",
 	    tare_stall_name(stall),
 	    100 * (double)kernel->states.by[stall] / (double)kernel->states.all,
 	    100 * (double)tare_stall_sampled(kernel, stall) / (double)kernel->stalls.all,
@@ -77,6 +78,9 @@ static bool say_accounts(const struct tare_sampled_kernel *kernel, char *text, s
 		    "counts of the hardware are spread over blocks",
 		[TARE_ACCOUNTS_UNREAD] = "executions are from samples alone: where a branch of it "
 		                         "leads is not read, so counts are not spread over blocks",
+		[TARE_ACCOUNTS_UNLIKE] =
+		    "executions and states are from samples alone: its launches "
+		    "differ, and few of them were counted",
 		[TARE_ACCOUNTS_LARGE] = "executions are from samples alone: it has too many blocks "
 		                        "for counts to be spread over them",
 		[TARE_ACCOUNTS_OFF] =

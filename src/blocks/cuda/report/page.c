@@ -24,7 +24,7 @@ static double share(uint64_t part, uint64_t whole)
 
 static void write_stalls(const struct tare_sampled_kernel *kernel, FILE *file)
 {
-	bool counted = kernel->states.all > 0;
+	bool counted = kernel->states.all > 0 && tare_sampled_counts_stand(kernel);
 	const struct tare_stall_counts *counts = counted ? &kernel->states : &kernel->stalls;
 	const void *rows[TARE_STALLS];
 	size_t count = tare_stalls_rows(counts, rows);

@@ -66,7 +66,7 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 // Of states that were counted, with samples beside them; else of samples.
 static void write_stalls(struct tare_text *text, const struct tare_sampled_kernel *kernel)
 {
-	bool counted = kernel->states.all > 0;
+	bool counted = kernel->states.all > 0 && tare_sampled_counts_stand(kernel);
 	const struct tare_stall_counts *counts = counted ? &kernel->states : &kernel->stalls;
 	const void *rows[TARE_STALLS];
 	size_t shown = tare_stalls_rows(counts, rows);

@@ -2,7 +2,6 @@
 // Which of NVIDIA's metrics are which counter. Names differ among chips; docs/hotspots.md says what
 // each figure is.
 #include "guest/cuda/counters/counters.h"
-#include "tare/trace_accounts.h"
 
 enum { SECTOR_BYTES = 32 };
 
@@ -13,7 +12,7 @@ enum { SECTOR_BYTES = 32 };
 #define APERTURE(where) "lts__t_sectors_aperture_" where ".sum"
 #define ROW(counter, group, factor, ...)                                                           \
 	{                                                                                          \
-		(enum tare_trace_counter)TARE_TRACE_COUNTER_##counter, group, factor,                                       \
+		TARE_TRACE_COUNTER_##counter, group, factor,                                       \
 		{                                                                                  \
 			__VA_ARGS__                                                                \
 		}                                                                                  \
