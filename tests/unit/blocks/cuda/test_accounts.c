@@ -425,6 +425,29 @@ static void samples_narrow_what_counts_leave(void **state)
 	release(&made);
 }
 
+// What was counted is told of all launches if these are like those that were counted.
+static void counts_of_some_launches_stand_for_all_alike(void **state)
+{
+	struct tare_sampled_kernel alike = {
+		.launches = 60,
+		.warps = 6000,
+		.counted = 2,
+		.counted_warps = 200,
+		.each_least = 50,
+		.each_most = 50.4,
+	};
+	struct tare_sampled_kernel larger = alike, other = alike, none = alike;
+
+	(void)state;
+	assert_true(tare_sampled_counts_stand(&alike));
+	larger.counted_warps = 210;
+	assert_false(tare_sampled_counts_stand(&larger));
+	other.each_most = 51;
+	assert_false(tare_sampled_counts_stand(&other));
+	none.counted = 0;
+	assert_false(tare_sampled_counts_stand(&none));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +466,7 @@ int main(void)
 		                       needs_a_solver),
 		cmocka_unit_test_setup(counts_of_passes_get_the_least_slack, needs_a_solver),
 		cmocka_unit_test_setup(samples_narrow_what_counts_leave, needs_a_solver),
+		cmocka_unit_test(counts_of_some_launches_stand_for_all_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
