@@ -66,9 +66,6 @@ extern const struct tare_blocks_native tare_blocks_natives[];
 uint32_t tare_blocks_ids_of(const struct spirv_words *words, size_t at, uint32_t *first);
 // Whether an instruction of a module gives doubles.
 bool tare_blocks_is_double(const struct tare_blocks_module *module, size_t at);
-// Takes back what is done to arithmetic in doubles that is needed as it is all the same. 0 or
-// -ENOMEM.
-int tare_blocks_keep_doubles(const struct tare_blocks_module *module, bool *done);
 
 // An edit of a text: bytes that are replaced.
 struct tare_blocks_edit {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that are doubles become floats: in the module what hangs on them, in OpenCL C the lines
-// on which all doubles do. There the text is compiled once more, to see that nothing else changes.
+// Constants that are doubles become floats in OpenCL C: those on lines on which all doubles hang on
+// such. The text is compiled once more, to see that nothing else changes.
 #include "blocks/gains/change.h"
 #include "blocks/gains/text.h"
 
@@ -9,69 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTENDED = 12, F_CONVERT = 115, DOUBLE_BITS = 64, MOST_TRIES = 3, RESULT = 2 };
-
-static bool gives_value(const struct tare_blocks_module *module, size_t at)
-{
-	const struct spirv_words *words = &module->words;
-
-	return spirv_length(words, at) > RESULT && words->words[at + RESULT] < words->bound &&
-	       module->types[words->words[at + RESULT]] == words->words[at + 1];
-}
-
-bool tare_blocks_is_double(const struct tare_blocks_module *module, size_t at)
-{
-	const struct spirv_words *words = &module->words;
-
-	if (!gives_value(module, at))
-		return false;
-	uint32_t type = words->words[at + 1];
-	size_t vector = spirv_find_op(words, type, SPIRV_TYPE_VECTOR);
-	size_t number =
-	    spirv_find_op(words, vector ? words->words[vector + 2] : type, SPIRV_TYPE_FLOAT);
-	return number && words->words[number + 2] == DOUBLE_BITS;
-}
-
-// ---- what is needed all the same
-
-// Marks the ids that an instruction takes.
-static void need(const struct tare_blocks_module *module, size_t at, bool *needed)
-{
-	const struct spirv_words *words = &module->words;
-	uint32_t op = spirv_op(words, at), first, end = tare_blocks_ids_of(words, at, &first);
-	size_t type = spirv_length(words, at) > 1
-	                  ? spirv_find_op(words, words->words[at + 1], SPIRV_TYPE_VOID)
-	                  : 0;
-
-	// What debug information names is not needed by what runs.
-	if (op == SPIRV_LINE || op == SPIRV_NAME || (op == EXTENDED && type))
-		return;
-	for (uint32_t i = gives_value(module, at) && first < 3 ? 3 : first; i < end; i++)
-		if (words->words[at + i] < words->bound)
-			needed[words->words[at + i]] = true;
-}
-
-int tare_blocks_keep_doubles(const struct tare_blocks_module *module, bool *done)
-{
-	const struct spirv_words *words = &module->words;
-	bool *needed = calloc((size_t)words->bound + 1, sizeof *needed);
-	size_t functions = SPIRV_HEADER_WORDS;
-
-	while (functions < words->count && spirv_op(words, functions) != SPIRV_FUNCTION)
-		functions += spirv_length(words, functions);
-	for (bool changes = needed != NULL; changes;) {
-		changes = false;
-		for (size_t at = functions; at < words->count; at += spirv_length(words, at))
-			if (!done[at])
-				need(module, at, needed);
-		for (size_t at = functions; at < words->count; at += spirv_length(words, at))
-			if (done[at] && tare_blocks_is_double(module, at) &&
-			    needed[words->words[at + RESULT]])
-				done[at] = false, changes = true;
-	}
-	free(needed);
-	return needed ? 0 : -ENOMEM;
-}
+enum { F_CONVERT = 115, MOST_TRIES = 3 };
 
 // ---- constants of a line
 

@@ -190,12 +190,6 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 		say(gain, "tare can make the change for %.0f %% of these only", 100 * reach);
 		return;
 	}
-	if (change == TARE_BLOCKS_IN_SINGLE && kernel->build &&
-	    kernel->build->language == BLOCKS_SPIRV) {
-		say(gain, "in SPIR-V the doubles stay beside the floats, and may be computed all "
-		          "the same");
-		return;
-	}
 	gain->best_known = true;
 	gain->best_ns = saved(own, before, after);
 	gain->high_ns = fmin(saved(own, tare_blocks_cell_ns(own, rounds), after), gain->kernel_ns);
