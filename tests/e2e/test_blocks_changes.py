@@ -82,6 +82,114 @@ def test_changed_texts_are_those_of_the_mended_twins(on_opencl):
                      "divided": own["divided_mended"].replace("/7;", "/((__typeof__(n))7UL);")}
 
 
+# Of each kernel what is to stand in the place of what; "": it stays, and the finding is told all the same.
+ODD = """
+#define GAMMA 2.2
+#define WAVE(x) sin(x)
+int wrap(int x, int n) { return x % n; }
+kernel void nested(global const int *in, global int *out, int width)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++)
+            sum += in[((i + x) / width) & 1023] + (i + x) % width;
+    out[i] = sum;
+}
+kernel void helped(global const int *in, global int *out, const int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int k = 0; k < 40; k++)
+        sum += in[wrap(i + k, n) & 1023];
+    out[i] = sum;
+}
+kernel void loaded(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0, d = in[5];
+    for (int k = 0; k < n; k++)
+        sum += (i + k) / d + (i + k) / (int)get_local_size(0);
+    out[i] = sum;
+}
+kernel void waved(global const float *in, global float *out, int n)
+{
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += WAVE(in[k & 1023]) + native_cos(in[k & 1023]);
+    out[get_global_id(0)] = sum;
+}
+kernel void corrected(global const float *in, global float *out, int n)
+{
+    float x = in[get_global_id(0)];
+    for (int k = 0; k < n; k++)
+        x = x * GAMMA + 1.0f;
+    out[get_global_id(0)] = x;
+}
+kernel void thirds(global const float *in, global float *out, int n)
+{
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += in[k & 1023] > 0.1 ? fabs(in[k & 1023] - 1.5) : k * (1.0 / 3);
+    out[get_global_id(0)] = sum;
+}
+kernel void weighted(global const float *in, global float *out, int n)
+{
+    const double weights[4] = { 0.1, 0.2, 0.3, 0.4 };
+    float x = in[get_global_id(0)];
+    for (int k = 0; k < n; k++)
+        x = x * weights[k & 3] + 0.5f;
+    out[get_global_id(0)] = x;
+}
+kernel void meant(global const float *in, global double *out, int n)
+{
+    out[get_global_id(0)] = get_global_id(0) * 0.1 + 0.3;
+}
+"""
+CHANGES = {
+    "nested": ("integer-division", {"width)&1023": "((__typeof__(width))7UL))&1023", "%width;": "%((__typeof__(width))7UL);"}),
+    "helped": ("integer-division", {"inti=": "{__typeof__(n)n=(__typeof__(n))7UL;inti="}),
+    "loaded": ("integer-division", {}),
+    "waved": ("special-functions", {}),
+    "corrected": ("double-constant", {}),
+    "thirds": ("double-constant", {"0.1": "0.1f", "1.5": "1.5f", "(1.0/3)": "(1.0f/3)"}),
+    "weighted": ("double-constant", {}),
+    "meant": (None, {}),
+}
+# What stands beside the texts: macros of the text's functions, and options.
+BESIDE = [b"#undef sin\n#define sin native_sin\n#line 1\n"]
+CANNOT = {"loaded": "no argument", "weighted": "cannot make the change", "corrected": "cannot make the change"}
+
+
+def test_odd_kernels_have_their_findings_and_are_changed_as_far_as_it_is_sure(on_opencl):
+    path = on_opencl.folder / "odd.cl"
+    path.write_text(ODD, encoding="utf-8")
+    changed, document = on_opencl.run(path, "", *(word for name in CHANGES for word in (name, "7", "256", "64")))
+    expected, own = {}, bodies(ODD)
+    for name, (finding, edits) in CHANGES.items():
+        kernel, = (one for one in document["kernels"] if one["name"] == name)
+        assert [one["id"] for one in kernel["findings"]] == [finding] * bool(finding), name
+        why = CANNOT.get(name, "fewer than 6 rounds")
+        assert not finding or why in kernel["findings"][0]["gain_why"], (name, kernel["findings"])
+        body = own[name]
+        for old, new in edits.items():
+            assert old in body, (name, old)
+            body = body.replace(old, new)
+        if body != own[name]:
+            expected[name] = body
+    assert texts(changed, ODD) == expected
+    assert [sum(beside in one for one in changed) for beside in BESIDE] == [1]
+
+
+def test_constants_of_macros_become_floats_by_an_option(on_opencl):
+    """Which is not taken where it would change a double that is meant: 0.1 as a float is another number."""
+    kernels = dict(re.findall(r"kernel void (\w+)(.*?\n}\n)", ODD, re.S))
+    path = on_opencl.folder / "odd.cl"
+    for beside, taken in (("", 1), ("kernel void meant" + kernels["meant"], 0)):
+        path.write_text("#define GAMMA 2.2\nkernel void corrected" + kernels["corrected"] + beside, encoding="utf-8")
+        changed, document = on_opencl.run(path, "", "corrected", "7", "256", "64")
+        assert sum(b" -cl-single-precision-constant" in one for one in changed) == taken
+        why = document["kernels"][0]["findings"][0]["gain_why"]
+        assert ("fewer than 6 rounds" if taken else "cannot make the change") in why, why
+
+
 # ---- words
 
 def functions(spirv):

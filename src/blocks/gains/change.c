@@ -38,6 +38,10 @@ static void mark(void *context, enum tare_blocks_advice advice, const struct tar
 	if (tare_blocks_change_of(advice) != changing->change || changing->changed->asked[seen->at])
 		return;
 	changing->changed->asked[seen->at] = true;
+	for (uint32_t i = 3; i < spirv_length(tare_blocks_changing_words(changing), seen->at); i++)
+		if (tare_blocks_changing_word(changing, seen->at, i) <
+		    tare_blocks_changing_words(changing)->bound)
+			changing->wanted[tare_blocks_changing_word(changing, seen->at, i)] = true;
 	uint32_t operand = tare_blocks_changing_word(changing, seen->at, 3);
 	if (spirv_op(tare_blocks_changing_words(changing), seen->at) != F_CONVERT ||
 	    operand >= tare_blocks_changing_words(changing)->bound)
@@ -67,18 +71,10 @@ static int mark_all(struct changing *changing)
 {
 	const struct tare_blocks_module *module = &changing->build->module;
 	const struct tare_blocks_seeing seeing = { mark, changing };
-	struct tare_blocks_kernel all = { .build = changing->build,
-		                          .executions = calloc((size_t)module->block_count + 1,
-		                                               sizeof *all.executions) };
-	int status = all.executions ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; status == 0 && i < module->block_count; i++) {
-		all.executions[i] = 1;
+	for (uint32_t i = 0; i < module->block_count; i++)
 		tare_blocks_each(module, i, place, changing);
-	}
-	status = status ?: tare_blocks_see_arithmetic(&all, &seeing);
-	free(all.executions);
-	return status;
+	return tare_blocks_see_all(module, &seeing);
 }
 
 // ---- functions take their native form
@@ -270,22 +266,25 @@ int tare_blocks_change(const struct tare_blocks_build *build,
 		                     .others = calloc(most, sizeof *changing.others),
 		                     .defined = calloc(most, sizeof *changing.defined),
 		                     .narrowed = calloc(most, sizeof *changing.narrowed),
-		                     .narrowed_too = calloc(most, sizeof *changing.narrowed_too) };
+		                     .narrowed_too = calloc(most, sizeof *changing.narrowed_too),
+		                     .wanted = calloc(most, sizeof *changing.wanted) };
 
 	*changed =
 	    (struct tare_blocks_changed){ .asked = calloc(most, sizeof *changed->asked),
 		                          .done = calloc(most, sizeof *changed->done),
 		                          .lines = calloc(most, sizeof *changed->lines),
 		                          .columns = calloc(most, sizeof *changed->columns),
-		                          .divisors = calloc(most, sizeof *changed->divisors) };
+		                          .divisors = calloc(most, sizeof *changed->divisors),
+		                          .options = "" };
 	bool well = changing.others && changing.defined && changing.narrowed &&
-	            changing.narrowed_too && changed->asked && changed->done && changed->lines &&
-	            changed->columns && changed->divisors;
+	            changing.narrowed_too && changing.wanted && changed->asked && changed->done &&
+	            changed->lines && changed->columns && changed->divisors;
 	int status = well ? change(&changing, most) : -ENOMEM;
 	free(changing.others);
 	free(changing.defined);
 	free(changing.narrowed);
 	free(changing.narrowed_too);
+	free(changing.wanted);
 	free(changing.dropped);
 	free(changing.singles);
 	changed->words = changing.out.words;

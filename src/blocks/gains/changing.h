@@ -16,6 +16,7 @@ struct changing {
 	// conversions to floats that take part: of each id the last one of it, of each word the one
 	// before that; 0: none
 	size_t *narrowed, *narrowed_too;
+	bool *wanted; // of each id: what takes part takes it
 	// of each id, while the module is written for the second time: it is left out, and which
 	// float has its decorations (0: none)
 	bool *dropped;

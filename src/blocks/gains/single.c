@@ -13,7 +13,14 @@
 
 enum {
 	EXTENDED = 12,
+	F_TO_U = 109,
+	F_TO_S = 110,
+	S_TO_F = 111,
+	U_TO_F = 112,
 	F_CONVERT = 115,
+	SELECT = 169,
+	FIRST_COMPARISON = 180,
+	LAST_COMPARISON = 191,
 	FLOAT_BITS = 32,
 	DOUBLE_BITS = 64,
 	RESULT = 2,
@@ -116,11 +123,29 @@ void tare_blocks_single_constants(struct changing *changing)
 	}
 }
 
-// Arithmetic in floats with an id of its result.
+// The first operand of an instruction that is a number.
+static uint32_t first_number(const struct spirv_words *words, size_t at)
+{
+	return spirv_op(words, at) == EXTENDED ? 5 : spirv_op(words, at) == SELECT ? 4 : 3;
+}
+
+// Whether all numbers that an instruction takes are floats, too.
+static bool takes_known(const struct changing *changing, size_t at)
+{
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
+
+	for (uint32_t i = first_number(words, at); i < spirv_length(words, at); i++)
+		if (words->words[at + i] >= words->bound ||
+		    changing->others[words->words[at + i]] == 0)
+			return false;
+	return true;
+}
+
+// An instruction of floats in the place of doubles.
 static void put_as(struct changing *changing, size_t at, uint32_t type, uint32_t result)
 {
 	const struct spirv_words *words = tare_blocks_changing_words(changing);
-	uint32_t first = spirv_op(words, at) == EXTENDED ? 5 : 3;
+	uint32_t first = first_number(words, at);
 
 	rewrite_put(&changing->out, words->words[at]);
 	rewrite_put(&changing->out, type);
@@ -136,15 +161,10 @@ static void put_as(struct changing *changing, size_t at, uint32_t type, uint32_t
 static void put_single(struct changing *changing, size_t at)
 {
 	const struct spirv_words *words = tare_blocks_changing_words(changing);
-	uint32_t first = spirv_op(words, at) == EXTENDED ? 5 : 3,
-	         result = tare_blocks_changing_word(changing, at, RESULT);
+	uint32_t result = tare_blocks_changing_word(changing, at, RESULT);
 	uint32_t type = single_of(changing, tare_blocks_changing_word(changing, at, 1));
-	bool known = type != 0 && result < words->bound;
 
-	for (uint32_t i = first; known && i < spirv_length(words, at); i++)
-		known = words->words[at + i] < words->bound &&
-		        changing->others[words->words[at + i]] != 0;
-	if (!known)
+	if (type == 0 || result >= words->bound || !takes_known(changing, at))
 		return;
 	for (size_t of = changing->narrowed[result]; of; of = changing->narrowed_too[of]) {
 		if (of < at || words->words[of + 1] != type)
@@ -159,6 +179,49 @@ static void put_single(struct changing *changing, size_t at)
 	}
 	if (!changing->dropped)
 		changing->changed->done[at] = true;
+}
+
+// Whether a number that an instruction takes is computed in floats now.
+static bool takes_changed(const struct changing *changing, size_t at)
+{
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
+
+	for (uint32_t i = 3; i < spirv_length(words, at); i++) {
+		uint32_t id = words->words[at + i];
+		if (id < words->bound && changing->defined[id] &&
+		    changing->changed->asked[changing->defined[id]])
+			return true;
+	}
+	return false;
+}
+
+// What compares doubles, or makes integers of them, does so with floats. True: it was written.
+static bool put_taker(struct changing *changing, size_t at)
+{
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
+	uint32_t op = spirv_op(words, at);
+	bool compares = op >= FIRST_COMPARISON && op <= LAST_COMPARISON;
+
+	if ((!compares && op != F_TO_U && op != F_TO_S) || !takes_known(changing, at) ||
+	    !(changing->changed->asked[at] || takes_changed(changing, at)))
+		return false;
+	put_as(changing, at, words->words[at + 1], words->words[at + RESULT]);
+	changing->changed->done[at] = true;
+	return true;
+}
+
+// An integer that becomes a double becomes a float beside it, where floats are computed of it.
+static void put_counted(struct changing *changing, size_t at)
+{
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
+	uint32_t op = spirv_op(words, at), result = tare_blocks_changing_word(changing, at, RESULT);
+	uint32_t type = single_of(changing, tare_blocks_changing_word(changing, at, 1));
+
+	if ((op != S_TO_F && op != U_TO_F) || !type || result >= words->bound ||
+	    !changing->wanted[result])
+		return;
+	changing->others[result] = rewrite_fresh(&changing->out);
+	EMIT(&changing->out, op, type, changing->others[result], words->words[at + 3]);
 }
 
 static bool is_dropped(const struct changing *changing, uint32_t id)
@@ -194,14 +257,15 @@ void tare_blocks_single(struct changing *changing, size_t at)
 	// It stands where its operand was computed.
 	if (converts && changing->changed->done[at])
 		return;
-	if (tells_of_dropped(changing, at))
+	if (tells_of_dropped(changing, at) || put_taker(changing, at))
 		return;
 	if (!gives_value(module, at) || !is_dropped(changing, result))
 		rewrite_copy(&changing->out, at);
 	if (converts && single_of(changing, type) &&
 	    single_of(changing, type) == module->types[operand])
 		changing->others[result] = operand;
-	else if (!converts && changing->changed->asked[at])
+	put_counted(changing, at);
+	if (!converts && changing->changed->asked[at])
 		put_single(changing, at);
 }
 
@@ -282,14 +346,15 @@ static bool keep_doubles(const struct tare_blocks_module *module, size_t functio
 	return any;
 }
 
-// Arithmetic that is in floats now, and floats that nothing takes widened.
+// Arithmetic that is in floats now, and floats and integers that nothing takes as doubles.
 static void drop(struct changing *changing, size_t functions, const bool *needed)
 {
 	const struct tare_blocks_module *module = &changing->build->module;
 	const struct spirv_words *words = &module->words;
 
 	for (size_t at = functions; at < words->count; at += spirv_length(words, at)) {
-		bool widens = spirv_op(words, at) == F_CONVERT;
+		uint32_t op = spirv_op(words, at);
+		bool widens = op == F_CONVERT || op == S_TO_F || op == U_TO_F;
 		if (!tare_blocks_is_double(module, at) ||
 		    (!widens && !changing->changed->done[at]) || needed[words->words[at + RESULT]])
 			continue;
