@@ -156,11 +156,15 @@ static int count_others(const struct tare_blocks_module *module, uint32_t *count
 	const struct tare_blocks_seeing seeing = { see_other, &others };
 	int status = others.seen ? tare_blocks_see_all(module, &seeing) : -ENOMEM;
 
+	bool inside = false;
+
 	*count = 0;
 	for (size_t at = SPIRV_HEADER_WORDS; status == 0 && at < module->words.count;
-	     at += spirv_length(&module->words, at))
-		*count +=
-		    !others.seen[at] && !converts(module, at) && tare_blocks_is_double(module, at);
+	     at += spirv_length(&module->words, at)) {
+		inside |= spirv_op(&module->words, at) == SPIRV_FUNCTION;
+		*count += inside && !others.seen[at] && !converts(module, at) &&
+		          tare_blocks_is_double(module, at);
+	}
 	free(others.seen);
 	return status;
 }
