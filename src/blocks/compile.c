@@ -545,7 +545,8 @@ int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_build
 
 int tare_blocks_compile_text(const char *from, const char *folder,
                              const struct tare_blocks_build *build, const char *text,
-                             struct tare_blocks_module *module, struct tare_error *error)
+                             const char *more_options, struct tare_blocks_module *module,
+                             struct tare_error *error)
 {
 	struct tare_blocks_build again = { .hash = build->hash, .language = build->language };
 	struct work work = { .folder = folder, .build = &again };
@@ -558,12 +559,17 @@ int tare_blocks_compile_text(const char *from, const char *folder,
 	int status = tare_blocks_parts_read(from, build->hash, &work.parts, error);
 	if (status == 0 && work.parts.count != 1)
 		status = tare_fail(error, ENOTSUP, "it is made of several parts");
-	char *copy = status == 0 ? strdup(text) : NULL;
-	if (status == 0 && !copy)
+	char *copy = status == 0 ? strdup(text) : NULL, *options = NULL;
+	if (status == 0 &&
+	    (!copy || asprintf(&options, "%s %s", work.parts.at[0].options, more_options) < 0)) {
+		free(copy);
 		status = tare_fail(error, ENOMEM, "out of memory");
+	}
 	if (status == 0) {
 		free(work.parts.at[0].text);
+		free(work.parts.at[0].options);
 		work.parts.at[0].text = copy;
+		work.parts.at[0].options = options;
 		status =
 		    tare_blocks_tools_find(llvm_of(work.parts.at[0].platform), &work.tools, error);
 	}

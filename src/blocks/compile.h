@@ -69,11 +69,13 @@ int tare_blocks_module_write(const char *folder, const struct tare_blocks_build 
 int tare_blocks_source_write(const char *folder, const struct tare_blocks_build *build,
                              struct blocks_module *head, const char *source, const char *options,
                              struct tare_error *error);
-// Another text in the place of a build's own, compiled as that was in `from`; files go into
-// `folder`. 0 or a negative errno with a sentence; the module is to be freed in either case.
+// Another text in the place of a build's own, compiled as that was in `from`, with more options
+// ("": none); files go into `folder`. 0 or a negative errno with a sentence; the module is to be
+// freed in either case.
 int tare_blocks_compile_text(const char *from, const char *folder,
                              const struct tare_blocks_build *build, const char *text,
-                             struct tare_blocks_module *module, struct tare_error *error);
+                             const char *more_options, struct tare_blocks_module *module,
+                             struct tare_error *error);
 // The compiler of the first build that has one; "": none.
 const char *tare_blocks_clang(const struct tare_blocks_builds *builds);
 void tare_blocks_builds_free(struct tare_blocks_builds *builds);

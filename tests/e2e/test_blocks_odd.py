@@ -285,5 +285,6 @@ def test_a_thousand_blocks_are_told_apart(odd):
 def test_one_run_counts_nothing_and_says_why(once):  # noqa: F811
     done, document = once.blocks(LIBRARY, "", *words_of(["vectors"]), options=["--once"])
     assert "0 of 1 launch counted run once, " in said(done) and "run twice" not in said(done)
+    assert document["plain_ns"] is None and document["counted_ns"] > 0, "there was one run"
     assert kernel_of(document, "vectors")["not_counted"] == \
         "counting takes a second run of the program: leave out --once"

@@ -154,3 +154,12 @@ def test_a_wrong_command_line_is_one_sentence(once, words, said):  # noqa: F811
     done, document = once.blocks(source(once.folder), LONG, *WORDS, options=words)
     assert done.status == 125 and document is None
     assert said in done.errors and done.errors.count(b"\n") == 1
+
+
+def test_sets_that_cannot_be_run_end_the_comparison(once):  # noqa: F811
+    """Nothing is run again and again that says nothing, and that is said once."""
+    done, document, _ = compared(once, ["-cl-no-such-option", "-cl-neither"], rounds="6")
+    assert document["options"]["rounds"] == 0 and b"round 1" not in done.errors and b"is counted" not in done.errors
+    text = done.out.decode()
+    assert text.count("no set could be run") == 1 and "no set has times" not in text
+    assert text.count("refuses to build with these options") == 2

@@ -38,10 +38,14 @@ PROMISED = {
 }
 
 
-def two_least(blocks, kernel):
-    rows = [row["sets"] for row in blocks["options"]["kernels"] if row["name"] == kernel]
-    first, second = sorted(time for time in rows[0][0]["times_ns"] if time)[:2]
-    return first, second - first
+WARM_UP = ("scattered", "1", "65536", "64")
+
+
+def least_of(documents, kernel):
+    """The two least times of a kernel in all rounds."""
+    times = sorted(time for document in documents for row in document["options"]["kernels"] if row["name"] == kernel
+                   for time in row["sets"][0]["times_ns"] if time)
+    return times[0], times[1] - times[0]
 
 
 def on_opencl(tare, folder, cache, words, options):
@@ -75,25 +79,25 @@ class Measured:
 
 @pytest.fixture(scope="module", params=[on_opencl, on_levelzero])
 def promised(request, tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
-    words = []
+    # The first launch of a process has the buffers' first use in it.
+    words = list(WARM_UP)
     for pair in PROMISED.values():
         words += [pair.kernel, *pair.words, pair.mended, *(pair.mended_words or pair.words)]
     return Measured(lambda: request.param(tare_path, tmp_path_factory.mktemp("gains"), kernel_cache, words,
                                           ["--gains", "--rounds", str(ROUNDS)]))
 
 
-def judge(finding, document):
-    """What is wrong with a promise, and whether the machine was too busy to tell."""
+def judge(finding, documents):
+    """What is wrong with the promises, and whether the machine was too busy to tell. Judged is the middle one, beside
+    what the fastest rounds of all tries say: no try is chosen for what it says."""
     pair = PROMISED[finding]
-    one = finding_of(document, pair.kernel, finding)
-    if finding == "double-constant" and kernel_of(document, pair.kernel)["api"] == "Level Zero":
-        # Its low end is what is promised.
-        assert "doubles stay beside the floats" in one["gain_why"] and one["best_ns"] is None
-        return [], False
+    ordered = sorted((finding_of(document, pair.kernel, finding) for document in documents),
+                     key=lambda one: (one["best_ns"] or 0) / one["kernel_ns"])
+    one, document = ordered[len(ordered) // 2], documents[-1]
     assert one["gain_why"] is None and 0 <= one["low_ns"] <= one["best_ns"] <= one["high_ns"] <= one["kernel_ns"], one
     assert kernel_of(document, pair.mended)["findings"] == []
-    before, spread = two_least(document, pair.kernel)
-    after, spread_after = two_least(document, pair.mended)
+    before, spread = least_of(documents, pair.kernel)
+    after, spread_after = least_of(documents, pair.mended)
     # Another series may find the whole machine slower, this kernel with it.
     speed = one["kernel_ns"] / before
     real, spread = speed * (before - after), speed * (spread + spread_after)
@@ -109,14 +113,14 @@ def judge(finding, document):
 
 @pytest.mark.parametrize("finding", PROMISED)
 def test_mending_brings_what_was_promised(promised, finding):
-    busy = True
+    documents = []
     for index in range(TRIES):
         text, document = promised[index]
-        wrong, unsure = judge(finding, document)
+        documents.append(document)
         assert "as measured with the change" in text
-        if not wrong and not unsure:
+        wrong, busy = judge(finding, documents)
+        if not wrong and not busy:
             return
-        busy &= unsure
     if busy:
         pytest.skip("the machine is busy: its fastest runs differ by more than a quarter of what is gained")
     raise AssertionError(f"{finding}: {wrong}")

@@ -25,7 +25,7 @@ ALLOWED = {
     "blocks/ptx/build.c": (1, "the program's build options"),
     "blocks/ptx/instrument.c": (1, "PTX"),
     "blocks/gains/floats.c": (1, "the program's source, in OpenCL C"),
-    "blocks/gains/source.c": (1, "the program's source, in OpenCL C"),
+    "blocks/gains/source.c": (3, "the program's source, in OpenCL C"),
     "blocks/gains/text.c": (8, "the program's source, in OpenCL C"),
     "blocks/intel/listing.c": (5, "a compiler's listing"),
     "blocks/intel/listings.c": (1, "the name of a compiler's file"),

@@ -8,6 +8,12 @@
 
 enum {
 	EXTENDED = 12,
+	LOAD = 61,
+	FIRST_CHAIN = 65, // OpAccessChain ..
+	LAST_CHAIN = 67,  // .. OpPtrAccessChain, and
+	IN_BOUNDS_CHAIN = 70,
+	S_TO_F = 111,
+	U_TO_F = 112,
 	F_CONVERT = 115,
 	U_DIV = 134,
 	S_DIV = 135,
@@ -15,19 +21,30 @@ enum {
 	S_MOD = 139,
 	FIRST_FLOAT = 127, // FNegate .. FMod
 	LAST_FLOAT = 141,
-	FMA = 26, // of OpenCL.std
-	MAD = 42,
+	SELECT = 169,
+	FIRST_COMPARISON = 180, // FOrdEqual .. FUnordGreaterThanEqual
+	LAST_COMPARISON = 191,
+	LAST_FUNCTION = 103, // of OpenCL.std, that gives a floating-point number
 	DOUBLE_BITS = 64,
 };
 
 // What a value is that doubles are made of.
-enum origin { UNKNOWN, WIDENED, CONSTANT, COMPUTED };
+enum origin {
+	UNKNOWN,
+	WIDENED,  // from a float
+	COUNTED,  // from an integer
+	CONSTANT, // also of a table of constants
+	COMPUTED, // of these
+	TABLE,    // a place in a table of constants
+};
 
 struct looking {
 	const struct tare_blocks_kernel *kernel;
 	uint8_t *origins; // enum origin, of each id below the bound
+	bool *narrows;    // of each id: a float is made of it, or of what is computed of it
 	bool *turns;      // of each block: it is in a loop
 	uint32_t block;
+	bool again; // something more was found
 	const struct tare_blocks_seeing *seeing;
 };
 
@@ -73,33 +90,69 @@ static enum origin origin_of(const struct looking *looking, uint32_t id)
 	if (spirv_find_op(words, id, SPIRV_CONSTANT) ||
 	    spirv_find_op(words, id, SPIRV_CONSTANT_COMPOSITE))
 		return CONSTANT;
+	size_t variable = spirv_find_op(words, id, SPIRV_VARIABLE);
+	if (variable && words->words[variable + 3] == SPIRV_UNIFORM_CONSTANT &&
+	    spirv_length(words, variable) > 4)
+		return TABLE;
 	return id < words->bound ? (enum origin)looking->origins[id] : UNKNOWN;
 }
 
 // ---- doubles between floats
 
-// Whether all that arithmetic stands on was widened from floats, or is a constant.
-static bool stands_on_floats(const struct looking *looking, size_t at, uint32_t first)
+// Whether all that arithmetic stands on was made of floats, or is a constant; or was made of
+// integers, where a float is made of the result.
+static bool stands_on_floats(const struct looking *looking, size_t at, uint32_t first, bool narrows)
 {
 	bool any = false, constant = false;
 
 	for (uint32_t i = first; i < spirv_length(&module_of(looking)->words, at); i++) {
 		enum origin origin = origin_of(looking, word(looking, at, i));
-		if (origin == UNKNOWN)
+		if (origin == UNKNOWN || origin == TABLE)
 			return false;
-		any |= origin == WIDENED || origin == COMPUTED;
+		any |= origin == WIDENED || origin == COMPUTED || (origin == COUNTED && narrows);
 		constant |= origin == CONSTANT || origin == COMPUTED;
 	}
 	return any && constant;
 }
 
+// Whether an instruction computes numbers of numbers, from word *first on.
 static bool is_arithmetic(const struct looking *looking, size_t at, uint32_t *first)
 {
 	uint32_t op = spirv_op(&module_of(looking)->words, at), number = word(looking, at, 4);
 
-	*first = op == EXTENDED ? 5 : 3;
-	return (op >= FIRST_FLOAT && op <= LAST_FLOAT) ||
-	       (op == EXTENDED && (number == FMA || number == MAD));
+	*first = op == EXTENDED ? 5 : op == SELECT ? 4 : 3;
+	return (op >= FIRST_FLOAT && op <= LAST_FLOAT) || op == SELECT ||
+	       (op == EXTENDED && number <= LAST_FUNCTION);
+}
+
+// What is no arithmetic, and gives a double all the same, or a place of one.
+static void note_origin(struct looking *looking, size_t at)
+{
+	uint32_t op = spirv_op(&module_of(looking)->words, at), result = word(looking, at, 2);
+	enum origin of = origin_of(looking, word(looking, at, 3));
+
+	if (result >= module_of(looking)->words.bound)
+		return;
+	if (of == TABLE && ((op >= FIRST_CHAIN && op <= LAST_CHAIN) || op == IN_BOUNDS_CHAIN))
+		looking->origins[result] = TABLE;
+	if (float_bits(looking, word(looking, at, 1)) != DOUBLE_BITS)
+		return;
+	if (of == TABLE && op == LOAD)
+		looking->origins[result] = CONSTANT;
+	else if (op == S_TO_F || op == U_TO_F)
+		looking->origins[result] = COUNTED;
+}
+
+static void add_doubles(const struct looking *looking, size_t at, uint32_t first, uint32_t file,
+                        uint32_t line)
+{
+	add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
+	for (uint32_t i = first; i < spirv_length(&module_of(looking)->words, at); i++) {
+		enum origin origin = origin_of(looking, word(looking, at, i));
+		// What widens it goes, too.
+		if (origin == WIDENED)
+			add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
+	}
 }
 
 static void look_for_doubles(struct looking *looking, size_t at, uint32_t file, uint32_t line)
@@ -107,7 +160,16 @@ static void look_for_doubles(struct looking *looking, size_t at, uint32_t file, 
 	uint32_t op = spirv_op(&module_of(looking)->words, at), result = word(looking, at, 2);
 	uint32_t bits = float_bits(looking, word(looking, at, 1)), first;
 
-	if (op == F_CONVERT && result < module_of(looking)->words.bound) {
+	note_origin(looking, at);
+	if (op >= FIRST_COMPARISON && op <= LAST_COMPARISON &&
+	    float_bits(looking, type_of(looking, word(looking, at, 3))) == DOUBLE_BITS &&
+	    stands_on_floats(looking, at, 3, false)) {
+		add_doubles(looking, at, 3, file, line);
+		return;
+	}
+	if (result >= module_of(looking)->words.bound)
+		return;
+	if (op == F_CONVERT) {
 		uint32_t operand = word(looking, at, 3);
 		if (bits == DOUBLE_BITS && float_bits(looking, type_of(looking, operand)) == 32) {
 			looking->origins[result] = WIDENED;
@@ -118,13 +180,44 @@ static void look_for_doubles(struct looking *looking, size_t at, uint32_t file, 
 		return;
 	}
 	if (bits != DOUBLE_BITS || !is_arithmetic(looking, at, &first) ||
-	    !stands_on_floats(looking, at, first) || result >= module_of(looking)->words.bound)
+	    !stands_on_floats(looking, at, first, looking->narrows[result]))
 		return;
 	looking->origins[result] = COMPUTED;
-	add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
-	for (uint32_t i = first; i < spirv_length(&module_of(looking)->words, at); i++)
-		if (origin_of(looking, word(looking, at, i)) == WIDENED)
-			add(looking, TARE_BLOCKS_DOUBLES, at, file, line);
+	add_doubles(looking, at, first, file, line);
+}
+
+// ---- what becomes a float
+
+static void note_narrow(void *context, size_t at, uint32_t file, uint32_t line)
+{
+	struct looking *looking = context;
+	const struct spirv_words *words = &module_of(looking)->words;
+	uint32_t result = word(looking, at, 2), bits = float_bits(looking, word(looking, at, 1)),
+	         first = 3;
+	bool converts = spirv_op(words, at) == F_CONVERT && bits == 32;
+
+	(void)file;
+	(void)line;
+	if (!converts && (bits != DOUBLE_BITS || result >= words->bound ||
+	                  !looking->narrows[result] || !is_arithmetic(looking, at, &first)))
+		return;
+	for (uint32_t i = first; i < spirv_length(words, at); i++) {
+		uint32_t operand = word(looking, at, i);
+		if (operand < words->bound && !looking->narrows[operand] &&
+		    float_bits(looking, type_of(looking, operand)) == DOUBLE_BITS)
+			looking->narrows[operand] = looking->again = true;
+	}
+}
+
+static void find_narrow(struct looking *looking)
+{
+	const struct tare_blocks_module *module = module_of(looking);
+
+	do {
+		looking->again = false;
+		for (uint32_t i = module->block_count; i-- > 0;)
+			tare_blocks_each(module, i, note_narrow, looking);
+	} while (looking->again);
 }
 
 // ---- divisions and functions
@@ -192,12 +285,15 @@ int tare_blocks_see_arithmetic(const struct tare_blocks_kernel *kernel,
 	size_t blocks = (size_t)module->block_count + 1;
 	struct looking looking = { .kernel = kernel,
 		                   .origins = calloc((size_t)module->words.bound + 1, 1),
+		                   .narrows = calloc((size_t)module->words.bound + 1, 1),
 		                   .turns = calloc(blocks, sizeof *looking.turns),
 		                   .seeing = seeing };
 	bool *seen = calloc(blocks, sizeof *seen);
 	uint32_t *stack = calloc(blocks, sizeof *stack);
-	bool well = looking.origins && looking.turns && seen && stack;
+	bool well = looking.origins && looking.narrows && looking.turns && seen && stack;
 
+	if (well)
+		find_narrow(&looking);
 	for (looking.block = 0; well && looking.block < module->block_count; looking.block++) {
 		if (!kernel->executions[looking.block])
 			continue;
@@ -205,6 +301,7 @@ int tare_blocks_see_arithmetic(const struct tare_blocks_kernel *kernel,
 		tare_blocks_each(module, looking.block, look_at, &looking);
 	}
 	free(looking.origins);
+	free(looking.narrows);
 	free(looking.turns);
 	free(seen);
 	free(stack);

@@ -1,45 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/gains/change.h"
+#include "blocks/gains/changing.h"
 
 #include "blocks/module/calls.h"
-#include "blocks/rewriting.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	EXTENDED = 12,
-	NUMBER = 4, // word of the function's number in EXTENDED
-	COPY_OBJECT = 83,
-	F_CONVERT = 115,
+	NUMBER = 4,  // word of the function's number in an extended instruction
 	DIVISOR = 4, // word of a division
-	FLOAT_BITS = 32,
-	DOUBLE_BITS = 64,
+	F_CONVERT = 115,
 };
-
-struct changing {
-	const struct tare_blocks_build *build;
-	const struct tare_blocks_profile *profile;
-	enum tare_blocks_change change;
-	struct tare_blocks_changed *changed;
-	struct rewriting out;
-	uint32_t *others; // of each id: the float for a double; of each word: a divisor's constant
-	uint32_t column;
-	size_t *defined; // of each id: the word of its instruction in a function, or 0
-};
-
-static const struct spirv_words *words_of(const struct changing *changing)
-{
-	return &changing->build->module.words;
-}
-
-static uint32_t word(const struct changing *changing, size_t at, uint32_t index)
-{
-	const struct spirv_words *words = words_of(changing);
-
-	return index < spirv_length(words, at) ? words->words[at + index] : 0;
-}
 
 enum tare_blocks_change tare_blocks_change_of(enum tare_blocks_advice advice)
 {
@@ -63,8 +35,19 @@ static void mark(void *context, enum tare_blocks_advice advice, const struct tar
 {
 	struct changing *changing = context;
 
-	if (tare_blocks_change_of(advice) == changing->change)
-		changing->changed->asked[seen->at] = true;
+	if (tare_blocks_change_of(advice) != changing->change || changing->changed->asked[seen->at])
+		return;
+	changing->changed->asked[seen->at] = true;
+	for (uint32_t i = 3; i < spirv_length(tare_blocks_changing_words(changing), seen->at); i++)
+		if (tare_blocks_changing_word(changing, seen->at, i) <
+		    tare_blocks_changing_words(changing)->bound)
+			changing->wanted[tare_blocks_changing_word(changing, seen->at, i)] = true;
+	uint32_t operand = tare_blocks_changing_word(changing, seen->at, 3);
+	if (spirv_op(tare_blocks_changing_words(changing), seen->at) != F_CONVERT ||
+	    operand >= tare_blocks_changing_words(changing)->bound)
+		return;
+	changing->narrowed_too[seen->at] = changing->narrowed[operand];
+	changing->narrowed[operand] = seen->at;
 }
 
 static void place(void *context, size_t at, uint32_t file, uint32_t line)
@@ -74,8 +57,8 @@ static void place(void *context, size_t at, uint32_t file, uint32_t line)
 	const char *name = tare_blocks_file_name(&build->module, file);
 	size_t length = strlen(name), own = strlen(build->source);
 
-	if (spirv_op(words_of(changing), at) == SPIRV_LINE)
-		changing->column = word(changing, at, 3);
+	if (spirv_op(tare_blocks_changing_words(changing), at) == SPIRV_LINE)
+		changing->column = tare_blocks_changing_word(changing, at, 3);
 	if (line && length >= own && strcmp(name + length - own, build->source) == 0) {
 		changing->changed->lines[at] = line;
 		changing->changed->columns[at] = changing->column;
@@ -88,136 +71,10 @@ static int mark_all(struct changing *changing)
 {
 	const struct tare_blocks_module *module = &changing->build->module;
 	const struct tare_blocks_seeing seeing = { mark, changing };
-	struct tare_blocks_kernel all = { .build = changing->build,
-		                          .executions = calloc((size_t)module->block_count + 1,
-		                                               sizeof *all.executions) };
-	int status = all.executions ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; status == 0 && i < module->block_count; i++) {
-		all.executions[i] = 1;
+	for (uint32_t i = 0; i < module->block_count; i++)
 		tare_blocks_each(module, i, place, changing);
-	}
-	status = status ?: tare_blocks_see_arithmetic(&all, &seeing);
-	free(all.executions);
-	return status;
-}
-
-// ---- doubles become floats
-
-static uint32_t float_bits(const struct changing *changing, uint32_t type)
-{
-	size_t at = spirv_find_op(words_of(changing), type, SPIRV_TYPE_FLOAT);
-
-	return at ? word(changing, at, 2) : 0;
-}
-
-// The type of floats in the place of one of doubles, if the module has it; 0.
-static uint32_t single_of(const struct changing *changing, uint32_t type)
-{
-	const struct spirv_words *words = words_of(changing);
-	size_t vector = spirv_find_op(words, type, SPIRV_TYPE_VECTOR);
-	uint32_t scalar = 0;
-
-	if (float_bits(changing, vector ? word(changing, vector, 2) : type) != DOUBLE_BITS)
-		return 0;
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		uint32_t op = spirv_op(words, at);
-		if (op == SPIRV_FUNCTION)
-			return 0;
-		if (op == SPIRV_TYPE_FLOAT && word(changing, at, 2) == FLOAT_BITS)
-			scalar = word(changing, at, 1);
-		if (scalar && !vector)
-			return scalar;
-		if (vector && op == SPIRV_TYPE_VECTOR && word(changing, at, 2) == scalar &&
-		    word(changing, at, 3) == word(changing, vector, 3))
-			return word(changing, at, 1);
-	}
-	return 0;
-}
-
-// Floats beside all constants that are doubles.
-static void put_constants(struct changing *changing)
-{
-	const struct spirv_words *words = words_of(changing);
-
-	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		uint32_t op = spirv_op(words, at), id = word(changing, at, 2);
-		if (op == SPIRV_FUNCTION)
-			return;
-		if (op != SPIRV_CONSTANT && op != SPIRV_CONSTANT_COMPOSITE)
-			continue;
-		uint32_t type = single_of(changing, word(changing, at, 1));
-		bool known = type != 0 && id < words->bound;
-		for (uint32_t i = 3; op == SPIRV_CONSTANT_COMPOSITE && i < spirv_length(words, at);
-		     i++)
-			known &= word(changing, at, i) < words->bound &&
-			         changing->others[word(changing, at, i)] != 0;
-		if (!known)
-			continue;
-		changing->others[id] = rewrite_fresh(&changing->out);
-		if (op == SPIRV_CONSTANT) {
-			uint64_t bits = word(changing, at, 3) | (uint64_t)word(changing, at, 4)
-			                                            << 32;
-			double value;
-			memcpy(&value, &bits, sizeof value);
-			float narrow = (float)value;
-			uint32_t narrow_bits;
-			memcpy(&narrow_bits, &narrow, sizeof narrow_bits);
-			EMIT(&changing->out, op, type, changing->others[id], narrow_bits);
-			continue;
-		}
-		rewrite_put(&changing->out, words->words[at]);
-		rewrite_put(&changing->out, type);
-		rewrite_put(&changing->out, changing->others[id]);
-		for (uint32_t i = 3; i < spirv_length(words, at); i++)
-			rewrite_put(&changing->out, changing->others[word(changing, at, i)]);
-	}
-}
-
-// The same arithmetic in floats, beside that in doubles, which a compiler drops where nothing else
-// needs it.
-static void put_single(struct changing *changing, size_t at)
-{
-	const struct spirv_words *words = words_of(changing);
-	uint32_t first = spirv_op(words, at) == EXTENDED ? 5 : 3, result = word(changing, at, 2);
-	uint32_t type = single_of(changing, word(changing, at, 1));
-	bool known = type != 0 && result < words->bound;
-
-	for (uint32_t i = first; known && i < spirv_length(words, at); i++)
-		known = word(changing, at, i) < words->bound &&
-		        changing->others[word(changing, at, i)] != 0;
-	if (!known)
-		return;
-	changing->others[result] = rewrite_fresh(&changing->out);
-	rewrite_put(&changing->out, words->words[at]);
-	rewrite_put(&changing->out, type);
-	rewrite_put(&changing->out, changing->others[result]);
-	for (uint32_t i = 3; i < spirv_length(words, at); i++)
-		rewrite_put(&changing->out, i < first ? word(changing, at, i)
-		                                      : changing->others[word(changing, at, i)]);
-	changing->changed->done[at] = true;
-}
-
-static void change_doubles(struct changing *changing, size_t at)
-{
-	const struct tare_blocks_module *module = &changing->build->module;
-	uint32_t op = spirv_op(&module->words, at), type = word(changing, at, 1),
-	         result = word(changing, at, 2), operand = word(changing, at, 3);
-	bool converts =
-	    op == F_CONVERT && result < module->words.bound && operand < module->words.bound;
-
-	if (converts && changing->changed->asked[at] && changing->others[operand] &&
-	    single_of(changing, module->types[operand]) == type) {
-		EMIT(&changing->out, COPY_OBJECT, type, result, changing->others[operand]);
-		changing->changed->done[at] = true;
-		return;
-	}
-	rewrite_copy(&changing->out, at);
-	if (converts && single_of(changing, type) &&
-	    single_of(changing, type) == module->types[operand])
-		changing->others[result] = operand;
-	else if (!converts && changing->changed->asked[at])
-		put_single(changing, at);
+	return tare_blocks_see_all(module, &seeing);
 }
 
 // ---- functions take their native form
@@ -244,7 +101,8 @@ static void put_with(struct changing *changing, size_t at, uint32_t index, uint3
 	size_t begin = changing->out.count;
 
 	rewrite_copy(&changing->out, at);
-	if (operand && index < spirv_length(words_of(changing), at) && !changing->out.failed) {
+	if (operand && index < spirv_length(tare_blocks_changing_words(changing), at) &&
+	    !changing->out.failed) {
 		changing->out.words[begin + index] = operand;
 		changing->changed->done[at] = true;
 	}
@@ -267,13 +125,13 @@ static uint32_t fix(struct tare_blocks_changed *changed, const struct blocks_fix
 
 static void put_divisors(struct changing *changing)
 {
-	const struct spirv_words *words = words_of(changing);
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
 	uint32_t function = 0;
 
 	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
 		struct tare_blocks_divisor divisor;
 		if (spirv_op(words, at) == SPIRV_FUNCTION)
-			function = word(changing, at, 2);
+			function = tare_blocks_changing_word(changing, at, 2);
 		if (!changing->changed->asked[at] ||
 		    !tare_blocks_divisor_of(changing->build, changing->profile, changing->defined,
 		                            at, function, &divisor))
@@ -314,15 +172,17 @@ static void regroup(struct changing *changing)
 
 static void define(struct changing *changing)
 {
-	const struct spirv_words *words = words_of(changing);
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
 	bool inside = false;
 
 	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
-		uint32_t op = spirv_op(words, at), result = word(changing, at, 2);
+		uint32_t op = spirv_op(words, at),
+		         result = tare_blocks_changing_word(changing, at, 2);
 		inside = (inside || op == SPIRV_FUNCTION) && op != SPIRV_FUNCTION_END;
 		if (inside && op != SPIRV_FUNCTION && op != SPIRV_PARAMETER &&
-		    result < words->bound && word(changing, at, 1) != 0 &&
-		    changing->build->module.types[result] == word(changing, at, 1))
+		    result < words->bound && tare_blocks_changing_word(changing, at, 1) != 0 &&
+		    changing->build->module.types[result] ==
+		        tare_blocks_changing_word(changing, at, 1))
 			changing->defined[result] = changing->defined[result] ?: at;
 	}
 }
@@ -330,9 +190,10 @@ static void define(struct changing *changing)
 static void change_instruction(struct changing *changing, size_t at)
 {
 	if (changing->change == TARE_BLOCKS_IN_SINGLE)
-		change_doubles(changing, at);
+		tare_blocks_single(changing, at);
 	else if (changing->change == TARE_BLOCKS_IN_NATIVE && changing->changed->asked[at])
-		put_with(changing, at, NUMBER, native_of(word(changing, at, NUMBER)));
+		put_with(changing, at, NUMBER,
+		         native_of(tare_blocks_changing_word(changing, at, NUMBER)));
 	else if (changing->change == TARE_BLOCKS_BY_CONSTANTS && changing->changed->asked[at])
 		put_with(changing, at, DIVISOR, changing->others[at]);
 	else
@@ -341,21 +202,25 @@ static void change_instruction(struct changing *changing, size_t at)
 
 static void write_out(struct changing *changing)
 {
-	const struct spirv_words *words = words_of(changing);
-	bool inside = false;
+	const struct spirv_words *words = tare_blocks_changing_words(changing);
+	bool inside = false, single = changing->change == TARE_BLOCKS_IN_SINGLE;
 
+	changing->out.count = 0;
+	changing->out.bound = words->bound;
 	for (size_t i = 0; i < SPIRV_HEADER_WORDS; i++)
 		rewrite_put(&changing->out, words->words[i]);
 	for (size_t at = SPIRV_HEADER_WORDS; at < words->count; at += spirv_length(words, at)) {
 		if (!inside && spirv_op(words, at) == SPIRV_FUNCTION) {
 			inside = true;
-			if (changing->change == TARE_BLOCKS_IN_SINGLE)
-				put_constants(changing);
+			if (single)
+				tare_blocks_single_constants(changing);
 			else if (changing->change == TARE_BLOCKS_BY_CONSTANTS)
 				put_divisors(changing);
 		}
 		if (inside)
 			change_instruction(changing, at);
+		else if (single)
+			tare_blocks_single_global(changing, at);
 		else
 			rewrite_copy(&changing->out, at);
 	}
@@ -363,40 +228,65 @@ static void write_out(struct changing *changing)
 		changing->out.words[3] = changing->out.bound;
 }
 
+// Without what nothing needs any more.
+static int write_again(struct changing *changing, size_t ids)
+{
+	int status = tare_blocks_single_end(changing);
+
+	memset(changing->others, 0, ids * sizeof *changing->others);
+	if (status == 0)
+		write_out(changing);
+	return status;
+}
+
+static int change(struct changing *changing, size_t ids)
+{
+	int status = mark_all(changing);
+
+	if (status < 0)
+		return status;
+	define(changing);
+	if (changing->change == TARE_BLOCKS_REGROUPED)
+		regroup(changing);
+	write_out(changing);
+	return changing->change == TARE_BLOCKS_IN_SINGLE ? write_again(changing, ids) : 0;
+}
+
 int tare_blocks_change(const struct tare_blocks_build *build,
-                       const struct tare_blocks_profile *profile, enum tare_blocks_change change,
+                       const struct tare_blocks_profile *profile, enum tare_blocks_change kind,
                        struct tare_blocks_changed *changed)
 {
 	const struct spirv_words *words = &build->module.words;
 	size_t most = (words->count > words->bound ? words->count : words->bound) + 1;
 	struct changing changing = { .build = build,
 		                     .profile = profile,
-		                     .change = change,
+		                     .change = kind,
 		                     .changed = changed,
-		                     .out = { .module = &build->module, .bound = words->bound },
+		                     .out = { .module = &build->module },
 		                     .others = calloc(most, sizeof *changing.others),
-		                     .defined = calloc(most, sizeof *changing.defined) };
+		                     .defined = calloc(most, sizeof *changing.defined),
+		                     .narrowed = calloc(most, sizeof *changing.narrowed),
+		                     .narrowed_too = calloc(most, sizeof *changing.narrowed_too),
+		                     .wanted = calloc(most, sizeof *changing.wanted) };
 
 	*changed =
 	    (struct tare_blocks_changed){ .asked = calloc(most, sizeof *changed->asked),
 		                          .done = calloc(most, sizeof *changed->done),
 		                          .lines = calloc(most, sizeof *changed->lines),
 		                          .columns = calloc(most, sizeof *changed->columns),
-		                          .divisors = calloc(most, sizeof *changed->divisors) };
-	int status = changing.others && changing.defined && changed->asked && changed->done &&
-	                     changed->lines && changed->columns && changed->divisors
-	                 ? mark_all(&changing)
-	                 : -ENOMEM;
-	if (status == 0) {
-		define(&changing);
-		if (change == TARE_BLOCKS_REGROUPED)
-			regroup(&changing);
-		write_out(&changing);
-		if (change == TARE_BLOCKS_IN_SINGLE)
-			status = tare_blocks_keep_doubles(&build->module, changed->done);
-	}
+		                          .divisors = calloc(most, sizeof *changed->divisors),
+		                          .options = "" };
+	bool well = changing.others && changing.defined && changing.narrowed &&
+	            changing.narrowed_too && changing.wanted && changed->asked && changed->done &&
+	            changed->lines && changed->columns && changed->divisors;
+	int status = well ? change(&changing, most) : -ENOMEM;
 	free(changing.others);
 	free(changing.defined);
+	free(changing.narrowed);
+	free(changing.narrowed_too);
+	free(changing.wanted);
+	free(changing.dropped);
+	free(changing.singles);
 	changed->words = changing.out.words;
 	changed->count = changing.out.count;
 	return changing.out.failed ? -ENOMEM : status;

@@ -27,6 +27,7 @@ struct tare_blocks_changed {
 	bool *asked, *done;
 	uint32_t *lines, *columns;
 	uint8_t *divisors;
+	const char *options; // with which its text is to be built, beside the program's own; ""
 };
 
 // Changes a build's module in what the counted kernels of that build raise. 0 or -ENOMEM. To free
@@ -66,14 +67,11 @@ extern const struct tare_blocks_native tare_blocks_natives[];
 uint32_t tare_blocks_ids_of(const struct spirv_words *words, size_t at, uint32_t *first);
 // Whether an instruction of a module gives doubles.
 bool tare_blocks_is_double(const struct tare_blocks_module *module, size_t at);
-// Takes back what is done to arithmetic in doubles that is needed as it is all the same. 0 or
-// -ENOMEM.
-int tare_blocks_keep_doubles(const struct tare_blocks_module *module, bool *done);
 
 // An edit of a text: bytes that are replaced.
 struct tare_blocks_edit {
 	size_t at, bytes;
-	char put[128];
+	char put[512];
 };
 struct tare_blocks_edits {
 	struct tare_blocks_edit *at;
@@ -83,6 +81,15 @@ struct tare_blocks_edits {
 int tare_blocks_edits_add(struct tare_blocks_edits *edits, const struct tare_blocks_edit *edit);
 // The text with all of them, which do not overlap; malloc, NULL: no memory.
 char *tare_blocks_edits_make(struct tare_blocks_edits *edits, const char *text);
+// Shows what takes part in findings in all blocks of a module, as if each had run once. 0 or
+// -ENOMEM.
+int tare_blocks_see_all(const struct tare_blocks_module *module,
+                        const struct tare_blocks_seeing *seeing);
+// Marks the lines of a build's own source, up to `count`, on which another module of it has a
+// finding. 1: there are such that were not marked, 0: none, or -ENOMEM.
+int tare_blocks_lines_left(const struct tare_blocks_build *build,
+                           const struct tare_blocks_module *module, enum tare_blocks_advice advice,
+                           bool *lines, uint32_t count);
 // Constants of whole lines become floats (floats.c): *text, malloc. 0 or -ENOMEM.
 int tare_blocks_change_floats(const struct tare_blocks_build *build,
                               const struct tare_blocks_retry *retry,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that are doubles become floats: in the module what hangs on them, in OpenCL C the lines
-// on which all doubles do. There the text is compiled once more, to see that nothing else changes.
+// Constants that are doubles become floats in OpenCL C: those on lines on which all doubles hang on
+// such. The text is compiled once more, to see that nothing else changes.
 #include "blocks/gains/change.h"
 #include "blocks/gains/text.h"
 
@@ -9,69 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXTENDED = 12, F_CONVERT = 115, DOUBLE_BITS = 64, MOST_TRIES = 3, RESULT = 2 };
-
-static bool gives_value(const struct tare_blocks_module *module, size_t at)
-{
-	const struct spirv_words *words = &module->words;
-
-	return spirv_length(words, at) > RESULT && words->words[at + RESULT] < words->bound &&
-	       module->types[words->words[at + RESULT]] == words->words[at + 1];
-}
-
-bool tare_blocks_is_double(const struct tare_blocks_module *module, size_t at)
-{
-	const struct spirv_words *words = &module->words;
-
-	if (!gives_value(module, at))
-		return false;
-	uint32_t type = words->words[at + 1];
-	size_t vector = spirv_find_op(words, type, SPIRV_TYPE_VECTOR);
-	size_t number =
-	    spirv_find_op(words, vector ? words->words[vector + 2] : type, SPIRV_TYPE_FLOAT);
-	return number && words->words[number + 2] == DOUBLE_BITS;
-}
-
-// ---- what is needed all the same
-
-// Marks the ids that an instruction takes.
-static void need(const struct tare_blocks_module *module, size_t at, bool *needed)
-{
-	const struct spirv_words *words = &module->words;
-	uint32_t op = spirv_op(words, at), first, end = tare_blocks_ids_of(words, at, &first);
-	size_t type = spirv_length(words, at) > 1
-	                  ? spirv_find_op(words, words->words[at + 1], SPIRV_TYPE_VOID)
-	                  : 0;
-
-	// What debug information names is not needed by what runs.
-	if (op == SPIRV_LINE || op == SPIRV_NAME || (op == EXTENDED && type))
-		return;
-	for (uint32_t i = gives_value(module, at) && first < 3 ? 3 : first; i < end; i++)
-		if (words->words[at + i] < words->bound)
-			needed[words->words[at + i]] = true;
-}
-
-int tare_blocks_keep_doubles(const struct tare_blocks_module *module, bool *done)
-{
-	const struct spirv_words *words = &module->words;
-	bool *needed = calloc((size_t)words->bound + 1, sizeof *needed);
-	size_t functions = SPIRV_HEADER_WORDS;
-
-	while (functions < words->count && spirv_op(words, functions) != SPIRV_FUNCTION)
-		functions += spirv_length(words, functions);
-	for (bool changes = needed != NULL; changes;) {
-		changes = false;
-		for (size_t at = functions; at < words->count; at += spirv_length(words, at))
-			if (!done[at])
-				need(module, at, needed);
-		for (size_t at = functions; at < words->count; at += spirv_length(words, at))
-			if (done[at] && tare_blocks_is_double(module, at) &&
-			    needed[words->words[at + RESULT]])
-				done[at] = false, changes = true;
-	}
-	free(needed);
-	return needed ? 0 : -ENOMEM;
-}
+enum { S_TO_F = 111, U_TO_F = 112, F_CONVERT = 115, MOST_TRIES = 3 };
 
 // ---- constants of a line
 
@@ -109,6 +47,13 @@ struct floating {
 	uint32_t lines;
 };
 
+static bool converts(const struct tare_blocks_module *module, size_t at)
+{
+	uint32_t op = spirv_op(&module->words, at);
+
+	return op == F_CONVERT || op == S_TO_F || op == U_TO_F;
+}
+
 // Lines with doubles that are no part of the finding, or cannot all be changed.
 static void refuse_others(struct floating *floating)
 {
@@ -118,8 +63,8 @@ static void refuse_others(struct floating *floating)
 	for (size_t at = SPIRV_HEADER_WORDS; at < module->words.count;
 	     at += spirv_length(&module->words, at))
 		if (!changed->done[at] && changed->lines[at] <= floating->lines &&
-		    (changed->asked[at] || (spirv_op(&module->words, at) != F_CONVERT &&
-		                            tare_blocks_is_double(module, at))))
+		    (changed->asked[at] ||
+		     (!converts(module, at) && tare_blocks_is_double(module, at))))
 			floating->refused[changed->lines[at]] = true;
 }
 
@@ -191,56 +136,66 @@ static bool changes_others(const struct tare_blocks_module *before,
 	return false;
 }
 
-struct left {
-	struct floating *floating;
-	const struct tare_blocks_module *module;
-	bool any;
+struct others {
+	bool *seen;
 };
 
-static void see_left(void *context, enum tare_blocks_advice advice,
-                     const struct tare_blocks_seen *seen)
+static void see_other(void *context, enum tare_blocks_advice advice,
+                      const struct tare_blocks_seen *seen)
 {
-	struct left *left = context;
-	const char *name = tare_blocks_file_name(left->module, seen->file);
-	size_t length = strlen(name), own = strlen(left->floating->build->source);
+	const struct others *others = context;
 
-	if (advice != TARE_BLOCKS_DOUBLES || length < own ||
-	    strcmp(name + length - own, left->floating->build->source) != 0 ||
-	    seen->line > left->floating->lines || left->floating->refused[seen->line])
-		return;
-	left->floating->refused[seen->line] = true;
-	left->any = true;
+	if (advice == TARE_BLOCKS_DOUBLES)
+		others->seen[seen->at] = true;
 }
 
-// Refuses the lines that have the finding all the same. 1: there are some, 0: none, or -ENOMEM.
-static int refuse_left(struct floating *floating, const struct tare_blocks_module *module)
+// How many instructions compute doubles that are no part of the finding. 0 or -ENOMEM.
+static int count_others(const struct tare_blocks_module *module, uint32_t *count)
 {
-	struct tare_blocks_build build = { .module = *module };
-	struct left left = { floating, module, false };
-	const struct tare_blocks_seeing seeing = { see_left, &left };
-	struct tare_blocks_kernel all = { .build = &build,
-		                          .executions = calloc((size_t)module->block_count + 1,
-		                                               sizeof *all.executions) };
-	int status = all.executions ? 0 : -ENOMEM;
+	struct others others = { calloc(module->words.count + 1, sizeof *others.seen) };
+	const struct tare_blocks_seeing seeing = { see_other, &others };
+	int status = others.seen ? tare_blocks_see_all(module, &seeing) : -ENOMEM;
 
-	for (uint32_t i = 0; status == 0 && i < module->block_count; i++)
-		all.executions[i] = 1;
-	status = status ?: tare_blocks_see_arithmetic(&all, &seeing);
-	free(all.executions);
-	return status ?: left.any;
+	bool inside = false;
+
+	*count = 0;
+	for (size_t at = SPIRV_HEADER_WORDS; status == 0 && at < module->words.count;
+	     at += spirv_length(&module->words, at)) {
+		inside |= spirv_op(&module->words, at) == SPIRV_FUNCTION;
+		*count += inside && !others.seen[at] && !converts(module, at) &&
+		          tare_blocks_is_double(module, at);
+	}
+	free(others.seen);
+	return status;
+}
+
+// Whether other doubles are computed as they were: by the same constants, and as many.
+static int keeps_others(const struct tare_blocks_module *before,
+                        const struct tare_blocks_module *after, bool *keeps)
+{
+	uint32_t old = 0, new = 0;
+	int status = count_others(before, &old) ?: count_others(after, &new);
+
+	*keeps = status == 0 && old == new && !changes_others(before, after);
+	return status;
 }
 
 // 0: the text does what it should, 1: lines were refused, or -ENOMEM. *well: it can be had at all.
 static int check(struct floating *floating, const struct tare_blocks_retry *retry, const char *text,
-                 bool *well)
+                 const char *options, bool *well)
 {
 	struct tare_blocks_module module = { .block_count = 0 };
 	struct tare_error why = { 0 };
 	int status = tare_blocks_compile_text(retry->from, retry->folder, floating->build, text,
-	                                      &module, &why);
+	                                      options, &module, &why);
 
-	*well = status == 0 && !changes_others(&floating->build->module, &module);
-	status = *well ? refuse_left(floating, &module) : status == -ENOMEM ? status : 0;
+	*well = false;
+	if (status == 0)
+		status = keeps_others(&floating->build->module, &module, well);
+	status = *well ? tare_blocks_lines_left(floating->build, &module, TARE_BLOCKS_DOUBLES,
+	                                        floating->refused, floating->lines)
+	         : status == -ENOMEM ? status
+	                             : 0;
 	tare_blocks_module_free(&module);
 	return status;
 }
@@ -256,10 +211,60 @@ static int try_floats(struct floating *floating, const struct tare_blocks_retry 
 		status = edit_lines(floating, text);
 		*well = status == 0 && strcmp(*text, floating->build->text) != 0;
 		if (*well)
-			status = check(floating, retry, *text, well);
+			status = check(floating, retry, *text, "", well);
 	}
 	*well &= status == 0;
 	return status < 0 ? status : 0;
+}
+
+// How many of the finding's instructions are changed.
+static uint32_t reached(const struct floating *floating)
+{
+	const struct tare_blocks_changed *changed = floating->changed;
+	uint32_t count = 0;
+
+	for (size_t at = 0; at < floating->build->module.words.count; at++)
+		count += changed->done[at] && changed->lines[at] &&
+		         changed->lines[at] <= floating->lines &&
+		         !floating->refused[changed->lines[at]];
+	return count;
+}
+
+// Where constants are not on the lines, as macros' are not, an option makes floats of all of them,
+// if that changes no other arithmetic. It is taken where it reaches more than the text does. 0 or
+// -ENOMEM.
+static int try_option(struct floating *floating, const struct tare_blocks_retry *retry,
+                      uint32_t by_text, char **text, bool *well)
+{
+	static const char option[] = "-cl-single-precision-constant";
+	bool *refused = floating->refused, fine = false;
+
+	floating->refused = calloc((size_t)floating->lines + 1, sizeof *refused);
+	int status = floating->refused
+	                 ? check(floating, retry, floating->build->text, option, &fine)
+	                 : -ENOMEM;
+	if (status < 0 || !fine || reached(floating) <= by_text) {
+		free(floating->refused);
+		floating->refused = refused;
+		return status < 0 ? status : 0;
+	}
+	free(refused);
+	free(*text);
+	*text = strdup(floating->build->text);
+	floating->changed->options = option;
+	*well = true;
+	return *text ? 0 : -ENOMEM;
+}
+
+static int make(struct floating *floating, const struct tare_blocks_retry *retry, char **text,
+                bool *well)
+{
+	uint32_t all = reached(floating);
+	int status = try_floats(floating, retry, text, well);
+	uint32_t by_text = *well ? reached(floating) : 0;
+
+	return status == 0 && by_text < all ? try_option(floating, retry, by_text, text, well)
+	                                    : status;
 }
 
 int tare_blocks_change_floats(const struct tare_blocks_build *build,
@@ -279,7 +284,7 @@ int tare_blocks_change_floats(const struct tare_blocks_build *build,
 	*text = NULL;
 	if (floating.clean && floating.refused)
 		status = tare_blocks_text_keeps_lines(floating.clean)
-		             ? try_floats(&floating, retry, text, &well)
+		             ? make(&floating, retry, text, &well)
 		             : 0;
 	if (status == 0 && !well) {
 		free(*text);

@@ -12,10 +12,18 @@
 
 // Why no machine makes the change.
 static const char *const by_hand[TARE_BLOCKS_ADVICE] = {
-	[TARE_BLOCKS_DIVERGENT] = "which work-items are neighbours is the program's to change",
-	[TARE_BLOCKS_SCATTERED] = "where the data lie is the program's to change",
+	[TARE_BLOCKS_DIVERGENT] =
+	    "idle lanes are a model of GPUs (a CPU runs work-items in turn, or as vectors that "
+	    "its compiler makes, and may gain nothing), and which work-items are neighbours is "
+	    "the program's to change",
+	[TARE_BLOCKS_SCATTERED] =
+	    "lines that neighbours touch at once are a model of GPUs (a CPU finds them in its "
+	    "caches from one work-item to the next, and may gain nothing), and where the data lie "
+	    "is the program's to change",
 	[TARE_BLOCKS_BARRIERS] =
-	    "how the work is divided between barriers is the program's to change",
+	    "a barrier costs something else on each device (on a CPU, where the work-items of a "
+	    "group are turns of loops, it may be nothing), and how the work is divided between "
+	    "barriers is the program's to change",
 };
 
 // Why a change reaches nothing of a finding.
@@ -192,12 +200,6 @@ static void measure(const struct tare_blocks_gains *gains, const struct tare_blo
 		gain->low_ns = saved(own, before, tare_blocks_cell_ns(changed, rounds));
 	if (reach < WHOLE_REACH) {
 		say(gain, "tare can make the change for %.0f %% of these only", 100 * reach);
-		return;
-	}
-	if (change == TARE_BLOCKS_IN_SINGLE && kernel->build &&
-	    kernel->build->language == BLOCKS_SPIRV) {
-		say(gain, "in SPIR-V the doubles stay beside the floats, and may be computed all "
-		          "the same");
 		return;
 	}
 	gain->best_known = true;

@@ -3,6 +3,7 @@
 #include "blocks/gains/gains.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct measuring {
@@ -84,7 +85,7 @@ static int write_changed(struct measuring *measuring, const struct tare_blocks_b
 	struct blocks_module head = { .rows = 0 };
 	struct tare_error why = { 0 };
 	int written = 0;
-	char *text = NULL;
+	char *text = NULL, *options = NULL;
 	bool source = build->language == BLOCKS_OPENCL_C;
 	int status = tare_blocks_change(build, measuring->how->own, change, &changed);
 
@@ -97,9 +98,11 @@ static int write_changed(struct measuring *measuring, const struct tare_blocks_b
 	head.fixed_count = changed.fixed_count;
 	for (uint32_t i = 0; i < changed.fixed_count; i++)
 		head.fixed[i] = changed.fixed[i];
+	if (status == 0 && source &&
+	    asprintf(&options, "%s %s", build->all_options, changed.options) < 0)
+		status = -ENOMEM;
 	if (status == 0 && source)
-		written =
-		    tare_blocks_source_write(folder, build, &head, text, build->all_options, &why);
+		written = tare_blocks_source_write(folder, build, &head, text, options, &why);
 	else if (status == 0)
 		written = tare_blocks_module_write(folder, build, &head, changed.words,
 		                                   changed.count * sizeof *changed.words, &why);
@@ -107,6 +110,7 @@ static int write_changed(struct measuring *measuring, const struct tare_blocks_b
 		*unwritten = (struct tare_blocks_unwritten){ build->hash, why };
 	tare_blocks_changed_free(&changed);
 	free(text);
+	free(options);
 	return status;
 }
 

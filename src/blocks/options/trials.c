@@ -291,6 +291,17 @@ static void join(struct tare_blocks_trials *trials, const struct tare_blocks_pro
 	}
 }
 
+// Whether there is anything to compare: a set of options that can be run. What the program's own
+// kernels take is asked for with changed modules all the same.
+static bool compares(const struct trying *trying)
+{
+	bool any = trying->how->prepare != NULL;
+
+	for (uint32_t i = 1; i < trying->trials->set_count; i++)
+		any |= trying->trials->sets[i].why.code == 0;
+	return any;
+}
+
 int tare_blocks_try(const struct tare_blocks_trying *how, const char *const *options, size_t sets,
                     struct tare_blocks_trials *trials, struct tare_error *error)
 {
@@ -303,13 +314,14 @@ int tare_blocks_try(const struct tare_blocks_trying *how, const char *const *opt
 	snprintf(text, sizeof text, "%s: each set is run to see what it gives", what);
 	tell(&trying, text);
 	status = status ?: warm_all(&trying, error);
-	for (uint32_t i = 0; status == 0 && i < how->rounds && !trials->stopped; i++) {
+	uint32_t rounds = compares(&trying) ? how->rounds : 0;
+	for (uint32_t i = 0; status == 0 && i < rounds && !trials->stopped; i++) {
 		snprintf(text, sizeof text, "%s: round %u of %u", what, i + 1, how->rounds);
 		tell(&trying, text);
 		status = round_of(&trying, i, error);
 		trials->rounds += !trials->stopped;
 	}
-	if (!how->prepare)
+	if (!how->prepare && rounds)
 		tell(&trying, "options: each set is counted");
 	for (uint32_t i = 1;
 	     status == 0 && !how->prepare && i < trials->set_count && !trials->stopped; i++)

@@ -114,14 +114,23 @@ void tare_blocks_options_text(struct tare_text *text, const struct tare_blocks_t
 	FILE *file = text->file;
 	size_t all = rows->name_count && rows->names[0].name == 0, shown = 0;
 	size_t launched = rows->name_count - all;
+	bool compares = false;
 
-	fprintf(file,
-	        "\noptions compared, by device times of the driver: %u round%s, in each of which "
-	        "every set was run once\n",
-	        trials->rounds, trials->rounds == 1 ? "" : "s");
+	for (uint32_t i = 1; i < trials->set_count; i++)
+		compares |= trials->sets[i].why.code == 0;
+	if (compares)
+		fprintf(file,
+		        "\noptions compared, by device times of the driver: %u round%s, in each "
+		        "of which every set was run once\n",
+		        trials->rounds, trials->rounds == 1 ? "" : "s");
+	else
+		fputs("\noptions: no set could be run, so that there is nothing to compare\n",
+		      file);
 	if (trials->stopped)
 		fputs("  a signal ended the runs before all were done\n", file);
 	write_sets(trials, file);
+	if (!compares)
+		return;
 	// All together are the only one.
 	for (size_t i = launched == 1 ? all : 0; i < rows->name_count; i++, shown++)
 		if (verbose || shown < KERNELS)

@@ -60,30 +60,30 @@ static void write_head(const struct tare_blocks_rows *rows, FILE *file)
 	        tare_format_bytes(document->profile->counter_bytes, room));
 }
 
+// So many launches, or what so many processes launched, are not in the counts.
+static void write_left_out(uint64_t number, const char *noun, const char *why, FILE *file)
+{
+	char grouped[NUMBER];
+
+	if (number)
+		fprintf(file, "  not counted: %s %s%s %s\n", tare_format_grouped(number, grouped),
+		        noun, number == 1 ? "" : "es", why);
+}
+
 static void write_missing(const struct tare_blocks_document *document, FILE *file)
 {
 	const struct tare_blocks_profile *profile = document->profile;
-	char number[NUMBER];
+	char lost[160];
 
-	if (profile->unknown_launches)
-		fprintf(file,
-		        "  not counted: %s launch%s of kernels that were made in a way that "
-		        "tare does not see\n",
-		        tare_format_grouped(profile->unknown_launches, number),
-		        plural(profile->unknown_launches)[0] ? "es" : "");
-	if (profile->lost_launches)
-		fprintf(file,
-		        "  not counted: %s launch%s of kernels beyond the %d of a process for "
-		        "which there is room, or with names of more than %d bytes\n",
-		        tare_format_grouped(profile->lost_launches, number),
-		        plural(profile->lost_launches)[0] ? "es" : "", BLOCKS_KERNELS,
-		        BLOCKS_NAME_BYTES - 1);
-	if (profile->without_room)
-		fprintf(file,
-		        "  not counted: what %s process%s launched, as there was no room for "
-		        "counts in $TMPDIR\n",
-		        tare_format_grouped(profile->without_room, number),
-		        plural(profile->without_room)[0] ? "es" : "");
+	snprintf(lost, sizeof lost,
+	         "of kernels beyond the %d of a process for which there is room, or with names of "
+	         "more than %d bytes",
+	         BLOCKS_KERNELS, BLOCKS_NAME_BYTES - 1);
+	write_left_out(profile->unknown_launches, "launch",
+	               "of kernels that were made in a way that tare does not see", file);
+	write_left_out(profile->lost_launches, "launch", lost, file);
+	write_left_out(profile->without_room, "process",
+	               "that launched kernels, as there was no room for counts in $TMPDIR", file);
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
 }
