@@ -232,8 +232,7 @@ uint64_t tare_blocks_launches_of(const struct tare_blocks_profile *profile, cons
 bool tare_blocks_is_whole(const struct tare_blocks_kernel *kernel)
 {
 	return kernel->executions && kernel->counted == kernel->launches && !kernel->unread &&
-	       !kernel->unchecked &&
-	       kernel->entered == kernel->work_items;
+	       !kernel->unchecked && kernel->entered == kernel->work_items;
 }
 
 static int by_cost(const void *left, const void *right)
