@@ -179,8 +179,8 @@ def test_a_killed_program_keeps_what_was_read_after_its_waits(far):
     check_whole(kernel, 1)
 
 
-def test_what_may_not_have_been_read_of_a_killed_program_is_said(far):
-    """The second wait came sooner than memory is read again, and in another queue."""
+def test_what_is_not_known_to_have_been_read_of_a_killed_program_is_said(far):
+    """Both launches are read, but they went to two queues: waits for one say nothing of the other."""
     done, kernel = far.far("killed-two", first="forked")
     assert done.status in (128 + 9, -9) and kernel["counted_launches"] == 2
     assert kernel["unread_launches"] >= 1 and not kernel["whole"] and "it was sure that the counts of" in said(done)

@@ -130,16 +130,21 @@ static void unfinished(void)
 	end(TIMES);
 }
 
-// After waits that are far enough apart for what one begins to be taken by the next.
-static void killed(void)
+// Waits that are far enough apart for what one begins to be taken by the next.
+static void wait_often(cl_command_queue queue)
 {
 	const struct timespec pause = { .tv_nsec = 120000000 };
 
-	once(on.queue);
 	for (int i = 0; i < 5; i++) {
-		check(clFinish(on.queue), "clFinish");
+		check(clFinish(queue), "clFinish");
 		nanosleep(&pause, NULL);
 	}
+}
+
+static void killed(void)
+{
+	once(on.queue);
+	wait_often(on.queue);
 	end(1);
 	raise(SIGKILL);
 }
@@ -151,7 +156,7 @@ static void killed_with_two_queues(void)
 	once(on.queue);
 	check(clFinish(on.queue), "clFinish");
 	once(second);
-	check(clFinish(second), "clFinish");
+	wait_often(second);
 	end(2);
 	raise(SIGKILL);
 }
