@@ -35,6 +35,8 @@ ALLOWED = {
     "blocks/compile.c": (1, "the driver's version"),
     "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),
     "guest/blocks/parts.c": (1, "the program's options of linking"),
+    "guest/blocks/program.c": (1, "the device's extensions"),
+    "guest/blocks/readback.c": (1, "a variable for tests"),
     "blocks/parts.c": (2, "the program's build options"),
     "blocks/tools/fused.c": (6, "LLVM's text"),
     "blocks/tools/legal.c": (6, "LLVM's text"),

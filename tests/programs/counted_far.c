@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST = 4, TIMES = 8, OFTEN = 200 };
@@ -129,12 +130,33 @@ static void unfinished(void)
 	end(TIMES);
 }
 
-static void killed(cl_command_queue second)
+// Waits that are far enough apart for what one begins to be taken by the next.
+static void wait_often(cl_command_queue queue)
 {
+	const struct timespec pause = { .tv_nsec = 120000000 };
+
+	for (int i = 0; i < 5; i++) {
+		check(clFinish(queue), "clFinish");
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void killed(void)
+{
+	once(on.queue);
+	wait_often(on.queue);
+	end(1);
+	raise(SIGKILL);
+}
+
+static void killed_with_two_queues(void)
+{
+	cl_command_queue second = queue_of(&on, 0);
+
 	once(on.queue);
 	check(clFinish(on.queue), "clFinish");
 	once(second);
-	check(clFinish(second), "clFinish");
+	wait_often(second);
 	end(2);
 	raise(SIGKILL);
 }
@@ -195,9 +217,9 @@ int main(int count, char **words)
 	else if (strcmp(way, "unfinished") == 0)
 		unfinished();
 	else if (strcmp(way, "killed") == 0)
-		killed(on.queue);
+		killed();
 	else if (strcmp(way, "killed-two") == 0)
-		killed(queue_of(&on, 0));
+		killed_with_two_queues();
 	else if (strcmp(way, "forked") == 0)
 		forked();
 	else if (strcmp(way, "threads") == 0)
