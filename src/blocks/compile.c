@@ -33,20 +33,10 @@ static unsigned llvm_of(const char *platform)
 	return at ? (unsigned)strtoul(at + strlen("LLVM "), NULL, 10) : 0;
 }
 
-static int translate_in(const char *folder, const struct tare_blocks_build *build, const char *from,
-                        const char *to, bool back, struct tare_error *error)
-{
-	char said[PATH_MAX];
-	const char *arguments[] = { build->translator, from, "-o", to, back ? "-r" : NULL, NULL };
-
-	tare_blocks_path(folder, build->hash, ".said", said);
-	return tare_blocks_tool_run(arguments, said, error);
-}
-
 static int translate(const struct work *work, const char *from, const char *to,
                      struct tare_error *error)
 {
-	int status = translate_in(work->folder, work->build, from, to, false, error);
+	int status = tare_blocks_translate(work->folder, work->build, from, to, false, error);
 
 	work->build->fuses =
 	    status == 0 && work->build->language == BLOCKS_OPENCL_C && !tare_blocks_calls_mad(from);
@@ -147,7 +137,7 @@ static int compile_part(struct work *work, const struct tare_blocks_input *part,
 	if (status < 0)
 		return tare_fail(error, -status, "%.200s cannot be written: %s", spirv,
 		                 strerror(-status));
-	return translate_in(work->folder, work->build, spirv, output, true, error);
+	return tare_blocks_translate(work->folder, work->build, spirv, output, true, error);
 }
 
 // Joins bitcode into one text. clang does it beside the compilation of an empty file; llvm-link
@@ -294,62 +284,6 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 }
 
 // ---- a module
-
-int tare_blocks_module_write(const char *folder, const struct tare_blocks_build *build,
-                             struct blocks_module *head, const void *spirv, size_t bytes,
-                             struct tare_error *error)
-{
-	char path[PATH_MAX], from[PATH_MAX], bitcode[PATH_MAX], said[PATH_MAX];
-	const void *parts[] = { spirv, NULL, NULL };
-	size_t sizes[] = { bytes, 0, 0 };
-	// Level Zero's drivers take SPIR-V.
-	bool translates = build->translator[0] && build->api == BLOCKS_OPENCL;
-
-	tare_blocks_path(folder, build->hash, ".made.spv", from);
-	tare_blocks_path(folder, build->hash, ".made.bc", bitcode);
-	tare_blocks_path(folder, build->hash, ".said", said);
-	tare_blocks_path(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
-	int status = tare_blocks_file_write(from, parts, sizes, 1);
-	if (status < 0)
-		return tare_fail(error, -status, "%.200s cannot be written: %s", from,
-		                 strerror(-status));
-	if (translates) {
-		status = translate_in(folder, build, from, bitcode, true, error);
-		if (status == 0 && build->fuses && tare_blocks_calls_mad(bitcode))
-			status = tare_blocks_fuse(build->clang, bitcode, said, error);
-		parts[2] = status == 0 ? tare_blocks_file_read(bitcode, &sizes[2]) : NULL;
-	}
-	if (status < 0)
-		return status;
-	head->magic = BLOCKS_MAGIC;
-	head->spirv_bytes = sizes[1] = bytes;
-	head->bitcode_bytes = sizes[2];
-	snprintf(head->options, sizeof head->options, "%s", build->driver_options);
-	parts[0] = head;
-	sizes[0] = sizeof *head;
-	parts[1] = spirv;
-	status = tare_blocks_file_write(path, parts, sizes, 3);
-	free((void *)(uintptr_t)parts[2]);
-	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written: %s", path,
-	                              strerror(-status))
-	                  : 0;
-}
-
-int tare_blocks_source_write(const char *folder, const struct tare_blocks_build *build,
-                             struct blocks_module *head, const char *source, const char *options,
-                             struct tare_error *error)
-{
-	char path[PATH_MAX];
-	const void *parts[] = { head, source, options };
-	size_t sizes[] = { sizeof *head, strlen(source) + 1, strlen(options) + 1 };
-
-	head->magic = BLOCKS_MAGIC;
-	head->source_bytes = sizes[1];
-	head->source_options_bytes = sizes[2];
-	tare_blocks_path(folder, build->hash, BLOCKS_MODULE_SUFFIX, path);
-	int status = tare_blocks_file_write(path, parts, sizes, 3);
-	return status < 0 ? tare_fail(error, -status, "%.200s cannot be written", path) : 0;
-}
 
 static int make_module(struct work *work, struct tare_error *error)
 {

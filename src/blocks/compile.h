@@ -60,6 +60,9 @@ int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_build
 // errno with a sentence.
 int tare_blocks_compile_ptx(const char *folder, const struct tare_blocks_input *input,
                             struct tare_blocks_build *build, struct tare_error *error);
+// Runs the build's translator: bitcode to SPIR-V, or `back`. 0 or a negative errno with a sentence.
+int tare_blocks_translate(const char *folder, const struct tare_blocks_build *build,
+                          const char *from, const char *to, bool back, struct tare_error *error);
 // Writes a module for the layer into a folder: SPIR-V and, where there is a translator, bitcode.
 // The rest of what it is stands in *head. 0 or a negative errno with a sentence.
 int tare_blocks_module_write(const char *folder, const struct tare_blocks_build *build,
