@@ -98,7 +98,8 @@ def test_what_the_compiler_says_is_reported(once, stand_in):  # noqa: F811
     assert list(found) == ["split", "joint", "plain"]
     common = {"why": None, "simd_width": 16, "registers": 128, "local_bytes": 1024, "barriers": 2, "instructions": {
         "arithmetic": 1, "move": 1, "math": 1, "matrix": 1, "message": 1, "control": 1, "wait": 1}}
-    common |= {"at_least": None, "joined": None, "not_joined": "ocloc wrote no listing of its blocks and lines"}
+    common |= {"at_least": None, "joined": None, "code": [],
+               "not_joined": "ocloc wrote no listing of its blocks and lines"}
     assert found["split"] == {"device": "split", "spill_bytes": 4096, "scratch_bytes": 0, "finding": "spills", **common}
     assert found["joint"] == {"device": "joint", "spill_bytes": None, "scratch_bytes": 4096, "finding": "spills", **common}
     assert found["plain"] == {"device": "plain", "spill_bytes": 0, "scratch_bytes": 0, "finding": None, **common}
@@ -107,7 +108,7 @@ def test_what_the_compiler_says_is_reported(once, stand_in):  # noqa: F811
     assert text.count(", or an array is indexed as it runs") == 1
     assert models(document, "vectors")["plain"] == {
         "device": "plain", "why": None, "simd_width": 8, "registers": 256, "spill_bytes": 0, "scratch_bytes": 0,
-        "local_bytes": 0, "barriers": 0, "instructions": None, "finding": None, "at_least": None, "joined": None,
+        "local_bytes": 0, "barriers": 0, "instructions": None, "finding": None, "at_least": None, "joined": None, "code": [],
         "not_joined": "ocloc wrote no listing of its blocks and lines"}
     assert "on split (a model: compiled by ocloc, not run): SIMD 16, 128 registers, " in text
     # The stand-in takes no other kernel apart.
