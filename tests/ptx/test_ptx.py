@@ -156,14 +156,14 @@ HEADER = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 @pytest.mark.parametrize("statement, uniform", [
     # Behind a brace a predicate is another register.
-    ("setp.eq.u32 p, %r1, 3; { .reg .pred p; setp.eq.u32 p, %r1, 5; @p mov.u32 %r1, 1; } @p mov.u32 %r1, 1;", "1 of 5"),
-    ("setp.eq.u32 p, %r1, 3; { .reg .pred p; @p mov.u32 %r2, 1; } @p mov.u32 %r2, 1; ", "1 of 5"),
+    ("setp.eq.u32 p, %r1, 3; { .reg .pred p; setp.eq.u32 p, %r1, 5; @p mov.u32 %r1, 1; } @p mov.u32 %r1, 1;", "1 of 3"),
+    ("setp.eq.u32 p, %r1, 3; { .reg .pred p; @p mov.u32 %r2, 1; } @p mov.u32 %r2, 1; ", "1 of 3"),
     # What a function returns is not known to be the same for all, wherever it comes.
-    ("mov.u32 %r1, 1; call.uni (%r1), f, (%r1); setp.eq.u32 p, %r1, 0; @p bra L; add.u32 %r1, %r1, 1; L:", "1 of 2"),
+    ("mov.u32 %r2, 1; call.uni (%r2), f, (%r2); setp.eq.u32 p, %r2, 0; @p bra L; add.u32 %r1, %r1, 1; L:", "1 of 2"),
     ("mov.u32 r, 1; call.uni (r), f, (r); setp.eq.u32 p, r, 0; @p bra L; add.u32 r, r, 1; L:", "1 of 2"),
     # A variable in braces hides the kernel's argument, and with it what is the same for all.
-    ("{ ld.param.b32 %r1, [out]; } setp.eq.u32 p, %r1, 0; @p bra L; add.u32 %r1, %r1, 1; L:", "2 of 2"),
-    ("{ .param .b32 out; call (out), f, (1); ld.param.b32 %r1, [out]; } setp.eq.u32 p, %r1, 0; @p bra L; add.u32 %r1, %r1, 1; L:",
+    ("{ ld.param.b32 %r2, [out]; } setp.eq.u32 p, %r2, 0; @p bra L; add.u32 %r1, %r1, 1; L:", "2 of 2"),
+    ("{ .param .b32 out; call (out), f, (1); ld.param.b32 %r2, [out]; } setp.eq.u32 p, %r2, 0; @p bra L; add.u32 %r1, %r1, 1; L:",
      "1 of 2"),
     # A label is seen in its braces.
     ("{ A: setp.eq.u32 p, 1, 1; @p bra B; bra A; B: } { A: setp.eq.u32 p, 1, 1; @p bra B; bra A; B: }", "3 of 3"),

@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPCODES = 512, TRIED_SM = 90, MOST_BLOCKS = 1500, A_BLOCK_MS = 200, MOST_MS = 3000, MOST_PIECES = 20000 };
+enum {
+	OPCODES = 512,
+	TRIED_SM = 90,
+	MOST_BLOCKS = 1500,
+	A_BLOCK_MS = 200,
+	MOST_MS = 3000,
+	MOST_PIECES = 20000
+};
 
 enum tare_account tare_account_of(uint16_t counter)
 {

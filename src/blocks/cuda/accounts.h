@@ -19,7 +19,7 @@ enum tare_account {
 // Sums over launches.
 struct tare_accounts {
 	double sums[TARE_ACCOUNTS];
-	uint32_t known; // bits 1 << enum tare_account
+	uint32_t known;                   // bits 1 << enum tare_account
 	uint64_t launches[TARE_ACCOUNTS]; // of which it was read
 	double warps;
 };
@@ -49,8 +49,8 @@ struct tare_accounts_result {
 	struct tare_account_bounds
 	    *narrow; // with what was sampled, too; NULL: that contradicts them, or took too long
 };
-// `until`: by then it ends, with what is known. `sampled`: between what each block's executions are by samples, which narrows the others. NULL:
-// there are none. 0 or -ENOMEM; to free in either case.
+// `until`: by then it ends, with what is known. `sampled`: between what each block's executions are
+// by samples, which narrows the others. NULL: there are none. 0 or -ENOMEM; to free in either case.
 int tare_accounts_settle(const struct tare_sampled_kernel *kernel,
                          const struct tare_accounts *accounts,
                          const struct tare_account_bounds *sampled, struct tare_host_time until,

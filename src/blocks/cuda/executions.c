@@ -6,8 +6,9 @@
 // elsewhere: it was executed J × R / T / (n - 1) times. But the sampler picks one of the warps that
 // are there, so an issue beside few others is met more often: those of a warp's beginning and end
 // by up to 2.3 times (H100). Blocks that each warp executes once (no lanes part before them) are
-// therefore left out of J and T: of these the count is known. What else is in unlike company is unknown: the interval takes it
-// that other instructions were met up to 2.5 times too often or too seldom, whichever is worse.
+// therefore left out of J and T: of these the count is known. What else is in unlike company is
+// unknown: the interval takes it that other instructions were met up to 2.5 times too often or too
+// seldom, whichever is worse.
 #include "blocks/cuda/flow.h"
 
 #include <errno.h>
@@ -122,10 +123,12 @@ static struct tare_sampled of_all(const struct tare_sampled_kernel *kernel, doub
 {
 	double warps = (double)kernel->warps, each = kernel->each;
 
-	return (struct tare_sampled){ .known = true,
-		                      .value = whole(value * warps),
-		                      .low = whole(bounds->low * warps * (kernel->each_least / each)),
-		                      .high = whole(bounds->high * warps * (kernel->each_most / each)) };
+	return (struct tare_sampled){
+		.known = true,
+		.value = whole(value * warps),
+		.low = whole(bounds->low * warps * (kernel->each_least / each)),
+		.high = whole(bounds->high * warps * (kernel->each_most / each))
+	};
 }
 
 // What is between these ends needs no samples.
@@ -139,8 +142,7 @@ static void tell(const struct tare_sampled_kernel *kernel, struct tare_sampled_b
                  const struct tare_account_bounds *counted, const struct tare_account_bounds *both)
 {
 	double warps = (double)kernel->warps;
-	double of_counted =
-	    tare_account_counted(counted, kernel->slack, kernel->accounts.warps);
+	double of_counted = tare_account_counted(counted, kernel->slack, kernel->accounts.warps);
 	struct tare_sampled *is = &block->executions;
 
 	if (isfinite(of_counted)) {
@@ -201,8 +203,9 @@ static int tell_all(struct tare_sampled_kernel *kernel, const struct rest *rest,
 	for (uint32_t i = 0; status == 0 && i < kernel->split.count; i++) {
 		struct tare_sampled_block *block = &kernel->blocks[i];
 		block->from = block->surely ? TARE_EXECUTIONS_COUNTED : TARE_EXECUTIONS_SAMPLED;
-		block->executions = block->surely ? (struct tare_sampled){ true, warps, warps, warps }
-		                                : sampled_of(kernel, block, rest);
+		block->executions = block->surely
+		                        ? (struct tare_sampled){ true, warps, warps, warps }
+		                        : sampled_of(kernel, block, rest);
 		sampled[i] = sampled_bounds(kernel, block, rest);
 	}
 	if (status == 0 && tare_sampled_counts_stand(kernel))

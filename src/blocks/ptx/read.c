@@ -289,8 +289,9 @@ static uint32_t function_named(const struct ptx_reading *reading, const struct p
 	const struct ptx *ptx = reading->ptx;
 
 	for (uint32_t i = 0; i < ptx->module.function_count; i++)
-		if (reading_is_same(reading, (struct word){ edit->name, edit->name_bytes },
-		            (struct word){ ptx->functions[i].name, ptx->functions[i].name_bytes }))
+		if (reading_is_same(
+		        reading, (struct word){ edit->name, edit->name_bytes },
+		        (struct word){ ptx->functions[i].name, ptx->functions[i].name_bytes }))
 			return i;
 	return UINT32_MAX;
 }

@@ -86,10 +86,9 @@ static void settle(struct made *made, uint32_t sm, double warps,
 		                                     .instructions = made->instructions,
 		                                     .count = made->count };
 	assert_int_equal(tare_sampled_kernel_work_out(&made->kernel), 0);
-	assert_int_equal(
-	    tare_accounts_settle(&made->kernel, &made->accounts, sampled,
-	                         (struct tare_host_time){ INT64_MAX }, &made->result),
-	    0);
+	assert_int_equal(tare_accounts_settle(&made->kernel, &made->accounts, sampled,
+	                                      (struct tare_host_time){ INT64_MAX }, &made->result),
+	                 0);
 }
 
 static void release(struct made *made)
@@ -113,9 +112,9 @@ static void expect(const struct made *made, const double *executions)
 	assert_int_equal(made->result.end, TARE_ACCOUNTS_SETTLED);
 	for (uint32_t i = 0; i < made->kernel.split.count; i++) {
 		expect_ends(&made->result.blocks[i], executions[i], executions[i]);
-		assert_true(tare_account_counted(&made->result.blocks[i], 0,
-		                                 made->accounts.warps) ==
-		            round(executions[i] * made->accounts.warps));
+		assert_true(
+		    tare_account_counted(&made->result.blocks[i], 0, made->accounts.warps) ==
+		    round(executions[i] * made->accounts.warps));
 	}
 }
 
@@ -544,9 +543,8 @@ static void what_takes_too_long_is_no_contradiction(void **state)
 	put_two_ways(&made);
 	count(&made, TARE_ACCOUNT_ALL, 100 * 3 + 75 * 2 + 25 * 3);
 	settle(&made, SM, 100, NULL);
-	assert_int_equal(tare_accounts_settle(&made.kernel, &made.accounts, NULL,
-	                                      tare_host_now(), &late),
-	                 0);
+	assert_int_equal(
+	    tare_accounts_settle(&made.kernel, &made.accounts, NULL, tare_host_now(), &late), 0);
 	assert_int_equal(late.end, TARE_ACCOUNTS_LATE);
 	tare_accounts_free(&late);
 	release(&made);
