@@ -32,6 +32,17 @@ static enum tare_trace_verdict known(uint32_t value, uint32_t first, uint32_t la
 	return value <= last ? TARE_TRACE_SOUND : TARE_TRACE_UNKNOWN;
 }
 
+// Of counters there are three ranges, and nothing between them.
+static enum tare_trace_verdict known_counter(uint32_t counter)
+{
+	bool between = (counter > TARE_TRACE_COUNTER_L2_LOOKUP_SHARE &&
+	                counter < TARE_TRACE_COUNTER_INST_ALU) ||
+	               (counter > TARE_TRACE_COUNTER_COPIES_SHARED &&
+	                counter < TARE_TRACE_COUNTER_STATE_SELECTED);
+
+	return between ? TARE_TRACE_UNKNOWN : known(counter, 1, LAST_COUNTER);
+}
+
 // The worse of two.
 static enum tare_trace_verdict both(enum tare_trace_verdict a, enum tare_trace_verdict b)
 {
@@ -131,7 +142,7 @@ static enum tare_trace_verdict judge_counters(const uint16_t counter[4])
 	enum tare_trace_verdict verdict = TARE_TRACE_SOUND;
 
 	for (size_t i = 0; i < 4; i++)
-		verdict = both(verdict, known(counter[i], 0, LAST_COUNTER));
+		verdict = both(verdict, counter[i] ? known_counter(counter[i]) : TARE_TRACE_SOUND);
 	return verdict;
 }
 
@@ -142,9 +153,8 @@ static enum tare_trace_verdict judge_sampling(const struct tare_trace_sampling *
 	    both(known(detail, TARE_SAMPLING_PREPARED, TARE_SAMPLING_ENDED),
 	         sound_if(sampling->from <= sampling->to));
 
-	return detail == TARE_SAMPLING_ABSENT
-	           ? both(verdict, known(sampling->code, 1, LAST_COUNTER))
-	           : verdict;
+	return detail == TARE_SAMPLING_ABSENT ? both(verdict, known_counter(sampling->code))
+	                                      : verdict;
 }
 
 static enum tare_trace_verdict judge_counting(const struct tare_trace_counting *counting,
@@ -155,7 +165,7 @@ static enum tare_trace_verdict judge_counting(const struct tare_trace_counting *
 	         sound_if(counting->from <= counting->to));
 
 	if (detail == TARE_COUNTING_ABSENT)
-		return both(verdict, known(counting->code, 1, LAST_COUNTER));
+		return both(verdict, known_counter(counting->code));
 	if (detail == TARE_COUNTING_LEFT)
 		return both(verdict, known(counting->code, TARE_LEFT_CAPTURED, TARE_LEFT_OWN));
 	if (detail == TARE_COUNTING_LAUNCH || detail == TARE_COUNTING_BEGUN)

@@ -221,6 +221,11 @@ static void counted(const char *folder)
 			               .counter = { (uint16_t)(first + k), k ? first : 0 },
 			               .value = { 1e6 / i, k % 2 ? -1.0 : __builtin_inf() }));
 	}
+	for (uint16_t k = TARE_TRACE_COUNTER_INST_ALU; k <= TARE_TRACE_COUNTER_STATE_MISC; k++)
+		if (k <= TARE_TRACE_COUNTER_COPIES_SHARED || k >= TARE_TRACE_COUNTER_STATE_SELECTED)
+			add(w, FLAGGED(counted, COUNTED, 0, 1, 1, .command_track = 1,
+			               .command_number = 1, .ticks = t, .counter = { k, 0 },
+			               .value = { 1e6 }));
 	add(w, FLAGGED(counted, COUNTED, 0, 1, 1, .command_track = 1, .command_number = 77,
 	               .ticks = t, .counter = { 1, 0 }, .value = { __builtin_nan("") }));
 	for (uint32_t i = TARE_SAMPLING_PREPARED; i <= TARE_SAMPLING_ENDED; i++, t += 1000) {

@@ -151,6 +151,47 @@ def test_one_thread_counts_for_its_group_where_all_go_one_way(name, kernel, unif
     assert counting(HERE / name, "uniform", kernel).stdout.strip() == uniform
 
 
+HEADER = ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+
+@pytest.mark.parametrize("statement, uniform", [
+    # Behind a brace a predicate is another register.
+    ("setp.eq.u32 p, %r1, 3; { .reg .pred p; setp.eq.u32 p, %r1, 5; @p mov.u32 %r1, 1; } @p mov.u32 %r1, 1;", "1 of 3"),
+    ("setp.eq.u32 p, %r1, 3; { .reg .pred p; @p mov.u32 %r2, 1; } @p mov.u32 %r2, 1; ", "1 of 3"),
+    # What a function returns is not known to be the same for all, wherever it comes.
+    ("mov.u32 %r2, 1; call.uni (%r2), f, (%r2); setp.eq.u32 p, %r2, 0; @p bra L; add.u32 %r1, %r1, 1; L:", "1 of 2"),
+    ("mov.u32 r, 1; call.uni (r), f, (r); setp.eq.u32 p, r, 0; @p bra L; add.u32 r, r, 1; L:", "1 of 2"),
+    # A variable in braces hides the kernel's argument, and with it what is the same for all.
+    ("{ ld.param.b32 %r2, [out]; } setp.eq.u32 p, %r2, 0; @p bra L; add.u32 %r1, %r1, 1; L:", "2 of 2"),
+    ("{ .param .b32 out; call (out), f, (1); ld.param.b32 %r2, [out]; } setp.eq.u32 p, %r2, 0; @p bra L; add.u32 %r1, %r1, 1; L:",
+     "1 of 2"),
+    # A label is seen in its braces.
+    ("{ A: setp.eq.u32 p, 1, 1; @p bra B; bra A; B: } { A: setp.eq.u32 p, 1, 1; @p bra B; bra A; B: }", "3 of 3"),
+])
+def test_names_are_of_their_braces(statement, uniform, tmp_path):
+    path = tmp_path / "braces.ptx"
+    path.write_text(f"{HEADER}.visible .entry k(.param .u64 out) {{ .reg .pred p; .reg .b32 %r<3>, r; mov.u32 %r1, %tid.x;\n"
+                    f"{statement}\nret; }}\n")
+    run = counting(path, "uniform", "k")
+    assert run.stdout.strip() == uniform, run.stderr
+
+
+@pytest.mark.parametrize("head", [".version 8.0 .target sm_90 .address_size 64\n",
+                                  ".version 8.0\n.target sm_90,\n debug\n.address_size 64 // bits\n"])
+def test_directives_need_no_line_of_their_own(head, tmp_path):
+    path = tmp_path / "head.ptx"
+    path.write_text(head + ".visible .entry k() { ret; }\n")
+    assert counting(path, "uniform", "k").stdout.strip() == "1 of 1"
+
+
+def test_a_block_may_have_many_lines(tmp_path):
+    """The time grows with the lines: 60 s are left for it, and the square of them takes minutes."""
+    path = tmp_path / "lines.ptx"
+    lines = "".join(f".loc 1 {i % 150000 + 1} 1\nadd.u32 %r1, %r1, 1;\n" for i in range(300000))
+    path.write_text(f"{HEADER}.visible .entry k() {{ .reg .b32 %r<2>; mov.u32 %r1, 0;\n{lines}ret; }}\n")
+    assert counting(path, "uniform", "k").stdout.strip() == "1 of 1"
+
+
 @pytest.mark.parametrize("text, sentence", [
     ("", "no PTX"),
     (".version 7.0\n.target sm_70\n.address_size 32\n", "64 bits"),
@@ -161,6 +202,9 @@ def test_one_thread_counts_for_its_group_where_all_go_one_way(name, kernel, unif
     (".version 7.0\n.address_size 64\n.func f() { exit; }\n.entry k() { call f; ret; }", "ends the work-item"),
     (".version 7.0\n.address_size 64\n.func (.reg .u32 r) f(.reg .u32 a) { ret; }", "parameters in registers"),
     (".version 7.0\n.address_size 64\n.entry k() { .reg .b64 %r; call %r, (), p; ret; }", "through pointers"),
+    (".version 7.0\n.address_size 64\n.entry k() { .reg .b64 p; a: .callprototype _ (); call p, a; ret; }", "through pointers"),
+    (".version 7.0\n.address_size 64\n.entry k() " + "{" * 70 + "}" * 70, "braces"),
+    (".version 7.0\n.address_size 64\n.entry k() { { a: } bra a; }", "a branch's target is missing"),
     (".version 7.0\n.address_size 64\n.func f() { ret; }\n.alias g, f;\n.entry k() { ret; }", "two names"),
     (".version 7.0\n.address_size 64\n", "no code"),
 ])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/cuda/accounts.h"
 
-#include "base/time.h"
 #include "blocks/cuda/flow.h"
 #include "blocks/cuda/linear.h"
 #include "tare/trace_format.h"
@@ -11,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPCODES = 512, TRIED_SM = 90, MOST_BLOCKS = 1500, A_BLOCK_MS = 200, MOST_MS = 3000 };
+enum {
+	OPCODES = 512,
+	TRIED_SM = 90,
+	MOST_BLOCKS = 1500,
+	A_BLOCK_MS = 200,
+	MOST_MS = 3000,
+	MOST_PIECES = 20000
+};
 
 enum tare_account tare_account_of(uint16_t counter)
 {
@@ -74,6 +80,7 @@ struct model {
 	struct tare_linear_term *terms;
 	uint32_t count;
 	struct tare_linear *linear;
+	struct tare_host_time until;
 };
 
 static struct tare_sass read_at(const struct tare_sampled_kernel *kernel, uint32_t instruction)
@@ -387,27 +394,48 @@ static int build(struct model *model, double slack)
 	return status;
 }
 
+// The milliseconds that are left, of `most`.
+static int left_of(const struct model *model, int most)
+{
+	int64_t left = tare_host_elapsed_ns(tare_host_now(), model->until) / 1000000;
+
+	return left < 1 ? 0 : left < most ? (int)left : most;
+}
+
+// Whether there is any solution.
+static int find_first(const struct model *model)
+{
+	int most = left_of(model, MOST_MS);
+	double low, high;
+
+	return most ? tare_linear_bounds(model->linear, 0, most, &low, &high) : -ETIME;
+}
+
 // Counts of passes that did not do quite the same are given a little.
 static int settle(struct model *model, struct tare_accounts_result *result)
 {
 	static const double slacks[] = { 0, 1e-6, 1e-4, 1e-3, 1e-2 };
 	int status = -EDOM;
-	double low, high;
 
 	for (size_t i = 0; status == -EDOM && i < sizeof slacks / sizeof *slacks; i++) {
 		result->slack = slacks[i];
 		status = build(model, slacks[i]);
 		if (status == 0)
-			status = tare_linear_bounds(model->linear, 0, MOST_MS, &low, &high);
+			status = find_first(model);
 	}
 	return status;
 }
 
-// Of equal ends, beside what rounding makes of them.
-bool tare_account_is_counted(const struct tare_account_bounds *bounds)
+double tare_account_counted(const struct tare_account_bounds *bounds, double slack, double warps)
 {
-	return bounds->known && isfinite(bounds->high) &&
-	       bounds->high - bounds->low <= 1e-5 * fmax(1, bounds->high);
+	double executions = (bounds->low + bounds->high) / 2 * warps, whole = round(executions);
+	// What rounding of the solver may make of a whole number.
+	double rounding = fmin(fmax(.01, 1e-11 * whole), .25);
+
+	if (!bounds->known || !isfinite(bounds->high) || slack != 0 ||
+	    (bounds->high - bounds->low) * warps >= .5 || fabs(executions - whole) > rounding)
+		return NAN;
+	return whole;
 }
 
 // The most sampled of those that are not done.
@@ -426,15 +454,13 @@ static uint32_t next_block(const struct model *model, const bool *done)
 // As long as there is time, but of those that are `done`.
 static void find_bounds(const struct model *model, bool *done, struct tare_account_bounds *bounds)
 {
-	struct tare_host_time from = tare_host_now();
-
 	for (uint32_t b; (b = next_block(model, done)) != TARE_FLOW_NOWHERE;) {
 		double low, high;
 		done[b] = true;
-		if (tare_host_elapsed_ns(from, tare_host_now()) > MOST_MS * INT64_C(1000000))
+		int most = left_of(model, A_BLOCK_MS);
+		if (!most)
 			return;
-		if (tare_linear_bounds(model->linear, begun(model, b), A_BLOCK_MS, &low, &high) ==
-		    0)
+		if (tare_linear_bounds(model->linear, begun(model, b), most, &low, &high) == 0)
 			bounds[b] = (struct tare_account_bounds){ true, fmax(low, 0), high };
 	}
 }
@@ -444,20 +470,20 @@ static int narrow(struct model *model, const struct tare_account_bounds *sampled
                   struct tare_accounts_result *result)
 {
 	bool *done = calloc((size_t)model->flow.count + 1, sizeof *done);
-	double low, high;
 	int status = done ? 0 : -ENOMEM;
 
 	result->narrow = calloc((size_t)model->flow.count + 1, sizeof *result->narrow);
 	for (uint32_t b = 0; status == 0 && b < model->flow.count; b++) {
 		result->narrow[b] = result->blocks[b];
-		done[b] = tare_account_is_counted(&result->blocks[b]);
+		done[b] = isfinite(tare_account_counted(&result->blocks[b], result->slack,
+		                                        model->accounts->warps));
 		if (done[b] || !sampled[b].known)
 			continue;
 		term(model, begun(model, b), 1);
 		status = row(model, sampled[b].low, sampled[b].high);
 	}
 	if (status == 0)
-		status = tare_linear_bounds(model->linear, 0, MOST_MS, &low, &high);
+		status = find_first(model);
 	if (status == 0)
 		find_bounds(model, done, result->narrow);
 	free(done);
@@ -493,6 +519,8 @@ static int allot(struct model *model, struct tare_accounts_result *result)
 	if (status < 0 || !model->first || !result->blocks)
 		return -ENOMEM;
 	look(model);
+	if (model->pieces > MOST_PIECES)
+		return -E2BIG;
 	// A row has each unknown three times at most, and each BSSY once.
 	model->terms = calloc(3 * ((size_t)model->pieces + 2 * blocks) + model->kernel->count + 1,
 	                      sizeof *model->terms);
@@ -501,11 +529,11 @@ static int allot(struct model *model, struct tare_accounts_result *result)
 
 int tare_accounts_settle(const struct tare_sampled_kernel *kernel,
                          const struct tare_accounts *accounts,
-                         const struct tare_account_bounds *sampled,
+                         const struct tare_account_bounds *sampled, struct tare_host_time until,
                          struct tare_accounts_result *result)
 {
 	bool knows_apart = accounts->known >> TARE_ACCOUNT_APART & 1;
-	struct model model = { .kernel = kernel, .accounts = accounts };
+	struct model model = { .kernel = kernel, .accounts = accounts, .until = until };
 
 	*result = (struct tare_accounts_result){ .end = TARE_ACCOUNTS_NONE };
 	if (!(accounts->known >> TARE_ACCOUNT_ALL & 1) || !(accounts->warps > 0))
@@ -519,9 +547,12 @@ int tare_accounts_settle(const struct tare_sampled_kernel *kernel,
 	model.apart = knows_apart ? accounts->sums[TARE_ACCOUNT_APART] / accounts->warps : INFINITY;
 	model.parts = model.apart > 0;
 	int status = allot(&model, result);
-	result->end = model.unread ? TARE_ACCOUNTS_UNREAD : TARE_ACCOUNTS_OFF;
+	if (status != -E2BIG)
+		result->end = model.unread ? TARE_ACCOUNTS_UNREAD : TARE_ACCOUNTS_OFF;
 	if (status == 0 && !model.unread)
 		status = settle(&model, result);
+	if (status == -ETIME)
+		result->end = TARE_ACCOUNTS_LATE;
 	if (status == 0 && !model.unread) {
 		result->end = TARE_ACCOUNTS_SETTLED;
 		status = find_all(&model, sampled, result);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A launch is run some 15 times (docs/blocks-accounts.md).
+// A launch is run once for each pass (docs/blocks-accounts.md).
 enum { KERNELS = 16, LAUNCHES = 2 };
 
 int tare_sampled_plan(const struct tare_pc_samples *samples, char **plan)
@@ -114,9 +114,18 @@ static void take(struct tare_pc_samples *samples, const struct tare_recording *r
 	if (account == TARE_ACCOUNTS || (account == TARE_ACCOUNT_ALL && count->value == 0))
 		return;
 	kernel->accounts.sums[account] += count->value;
-	kernel->accounts.known |= 1u << account;
+	kernel->accounts.launches[account]++;
 	if (account == TARE_ACCOUNT_ALL)
 		take_instructions(kernel, count->value, warps);
+}
+
+// A sum is of all launches whose warps are known, or it is not known.
+static void compare_launches(struct tare_accounts *accounts)
+{
+	for (int i = 0; i < TARE_ACCOUNTS; i++)
+		if (accounts->launches[i] &&
+		    accounts->launches[i] == accounts->launches[TARE_ACCOUNT_ALL])
+			accounts->known |= 1u << i;
 }
 
 // The first error, where no context could be counted in.
@@ -144,8 +153,11 @@ int tare_sampled_count(const char *folder, struct tare_pc_samples *samples,
 	status = tell_refused(samples, recording);
 	for (size_t i = 0; status == 0 && i < recording->count_count; i++)
 		take(samples, recording, &recording->counts[i]);
-	for (size_t i = 0; status == 0 && i < samples->kernel_count; i++)
-		status = tare_sampled_tell_executions(&samples->kernels[i]);
+	struct tare_host_time begin = tare_host_now();
+	for (size_t i = 0; status == 0 && i < samples->kernel_count; i++) {
+		compare_launches(&samples->kernels[i].accounts);
+		status = tare_sampled_tell_executions(&samples->kernels[i], begin);
+	}
 	tare_recording_free(recording);
 	return status < 0 ? tare_fail(error, ENOMEM, "out of memory") : 0;
 }

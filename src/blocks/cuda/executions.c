@@ -5,9 +5,10 @@
 // Of J instructions a block of n was met R of T times beside its first instruction, which is booked
 // elsewhere: it was executed J × R / T / (n - 1) times. But the sampler picks one of the warps that
 // are there, so an issue beside few others is met more often: those of a warp's beginning and end
-// by up to 2.3 times (H100). Blocks that each warp executes once are therefore left out of J and T:
-// of these the count is known. What else is in unlike company is unknown: the interval takes it
-// that other instructions were met up to 2.5 times too often or too seldom, whichever is worse.
+// by up to 2.3 times (H100). Blocks that each warp executes once (no lanes part before them) are
+// therefore left out of J and T: of these the count is known. What else is in unlike company is
+// unknown: the interval takes it that other instructions were met up to 2.5 times too often or too
+// seldom, whichever is worse.
 #include "blocks/cuda/flow.h"
 
 #include <errno.h>
@@ -15,8 +16,15 @@
 #include <stdlib.h>
 
 enum { LEAST_ISSUES = 100 };
+enum { KERNEL_MS = 3000, ALL_MS = 20000 };
 static const double interval = 1.96; // standard deviations of 95 %
 static const double company = 2.5;
+
+static bool never_part(const struct tare_sampled_kernel *kernel)
+{
+	return kernel->accounts.known >> TARE_ACCOUNT_APART & 1 &&
+	       kernel->accounts.sums[TARE_ACCOUNT_APART] == 0;
+}
 
 static int find_once(struct tare_sampled_kernel *kernel)
 {
@@ -26,6 +34,9 @@ static int find_once(struct tare_sampled_kernel *kernel)
 
 	for (uint32_t i = 0; status == 0 && i < flow.count; i++)
 		kernel->blocks[i].once = tare_flow_is_once(&flow, i);
+	for (uint32_t i = 0; status == 0 && i < flow.count; i++)
+		kernel->blocks[i].surely =
+		    kernel->blocks[i].once && (never_part(kernel) || !tare_flow_parts(&flow, i));
 	tare_flow_free(&flow);
 	return status;
 }
@@ -58,7 +69,7 @@ static struct rest rest_of(const struct tare_sampled_kernel *kernel)
 		all += (double)kernel->instructions[i].by[TARE_STALL_SELECTED];
 	for (uint32_t i = 0; i < kernel->split.count; i++) {
 		const struct tare_sampled_block *block = &kernel->blocks[i];
-		if (!block->once)
+		if (!block->surely)
 			continue;
 		once += block->count;
 		counted += block->count - 1;
@@ -98,16 +109,26 @@ static struct tare_sampled sampled_of(const struct tare_sampled_kernel *kernel,
 		                      .high = fmin(high, most) * rest->most };
 }
 
+// A whole number of executions, beside what rounding makes of it.
+static double whole(double executions)
+{
+	double near = round(executions);
+
+	return fabs(executions - near) < .01 ? near : executions;
+}
+
 // All launches are taken to be as those that were counted, which may differ.
 static struct tare_sampled of_all(const struct tare_sampled_kernel *kernel, double value,
                                   const struct tare_account_bounds *bounds)
 {
 	double warps = (double)kernel->warps, each = kernel->each;
 
-	return (struct tare_sampled){ .known = true,
-		                      .value = value * warps,
-		                      .low = bounds->low * warps * (kernel->each_least / each),
-		                      .high = bounds->high * warps * (kernel->each_most / each) };
+	return (struct tare_sampled){
+		.known = true,
+		.value = whole(value * warps),
+		.low = whole(bounds->low * warps * (kernel->each_least / each)),
+		.high = whole(bounds->high * warps * (kernel->each_most / each))
+	};
 }
 
 // What is between these ends needs no samples.
@@ -120,10 +141,12 @@ static bool is_narrow(const struct tare_account_bounds *bounds)
 static void tell(const struct tare_sampled_kernel *kernel, struct tare_sampled_block *block,
                  const struct tare_account_bounds *counted, const struct tare_account_bounds *both)
 {
-	double warps = (double)kernel->warps, middle = (counted->low + counted->high) / 2;
+	double warps = (double)kernel->warps;
+	double of_counted = tare_account_counted(counted, kernel->slack, kernel->accounts.warps);
 	struct tare_sampled *is = &block->executions;
 
-	if (tare_account_is_counted(counted)) {
+	if (isfinite(of_counted)) {
+		double middle = of_counted / kernel->accounts.warps;
 		*is = of_all(kernel, middle, &(struct tare_account_bounds){ true, middle, middle });
 		block->from = TARE_EXECUTIONS_COUNTED;
 		return;
@@ -157,29 +180,43 @@ static struct tare_account_bounds sampled_bounds(const struct tare_sampled_kerne
 		                                 rest->instructions / rest->issued / warps };
 }
 
-static int tell_all(struct tare_sampled_kernel *kernel, const struct rest *rest)
+static struct tare_host_time later(struct tare_host_time from, int64_t by_ms)
+{
+	return (struct tare_host_time){ from.ns + by_ms * 1000000 };
+}
+
+static struct tare_host_time earlier(struct tare_host_time a, struct tare_host_time b)
+{
+	return tare_host_elapsed_ns(a, b) < 0 ? b : a;
+}
+
+static int tell_all(struct tare_sampled_kernel *kernel, const struct rest *rest,
+                    struct tare_host_time begin)
 {
 	struct tare_account_bounds *sampled = calloc(kernel->split.count, sizeof *sampled);
 	struct tare_accounts_result settled = { 0 };
 	int status = sampled ? 0 : -ENOMEM;
 	double warps = (double)kernel->warps;
+	struct tare_host_time until =
+	    earlier(later(begin, ALL_MS), later(tare_host_now(), KERNEL_MS));
 
 	for (uint32_t i = 0; status == 0 && i < kernel->split.count; i++) {
 		struct tare_sampled_block *block = &kernel->blocks[i];
-		block->from = block->once ? TARE_EXECUTIONS_COUNTED : TARE_EXECUTIONS_SAMPLED;
-		block->executions = block->once ? (struct tare_sampled){ true, warps, warps, warps }
-		                                : sampled_of(kernel, block, rest);
+		block->from = block->surely ? TARE_EXECUTIONS_COUNTED : TARE_EXECUTIONS_SAMPLED;
+		block->executions = block->surely
+		                        ? (struct tare_sampled){ true, warps, warps, warps }
+		                        : sampled_of(kernel, block, rest);
 		sampled[i] = sampled_bounds(kernel, block, rest);
 	}
 	if (status == 0 && tare_sampled_counts_stand(kernel))
-		status = tare_accounts_settle(kernel, &kernel->accounts, sampled, &settled);
+		status = tare_accounts_settle(kernel, &kernel->accounts, sampled, until, &settled);
 	else if (kernel->counted)
 		settled.end = TARE_ACCOUNTS_UNLIKE;
 	kernel->accounts_end = settled.end;
 	kernel->slack = settled.slack;
 	for (uint32_t i = 0;
 	     status == 0 && settled.end == TARE_ACCOUNTS_SETTLED && i < kernel->split.count; i++)
-		if (!kernel->blocks[i].once)
+		if (!kernel->blocks[i].surely)
 			tell(kernel, &kernel->blocks[i], &settled.blocks[i],
 			     settled.narrow ? &settled.narrow[i] : NULL);
 	tare_accounts_free(&settled);
@@ -187,7 +224,7 @@ static int tell_all(struct tare_sampled_kernel *kernel, const struct rest *rest)
 	return status;
 }
 
-int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel)
+int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel, struct tare_host_time begin)
 {
 	if (kernel->why != TARE_SAMPLED_UNCOUNTED || kernel->each <= 0 || !kernel->split.count)
 		return 0;
@@ -197,9 +234,9 @@ int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel)
 
 	kernel->why = TARE_SAMPLED_FEW;
 	if (status == 0)
-		status = tell_all(kernel, &rest);
+		status = tell_all(kernel, &rest, begin);
 	for (uint32_t i = 0; status == 0 && i < kernel->split.count; i++)
-		any |= kernel->blocks[i].executions.known && !kernel->blocks[i].once;
+		any |= kernel->blocks[i].executions.known && !kernel->blocks[i].surely;
 	if (any)
 		kernel->why = TARE_SAMPLED_KNOWN;
 	return status;

@@ -110,6 +110,21 @@ bool tare_flow_reach(const struct tare_sass_flow *flow, uint32_t from, uint32_t 
 	return ends;
 }
 
+bool tare_flow_parts(const struct tare_sass_flow *flow, uint32_t block)
+{
+	tare_flow_reach(flow, 0, block);
+	for (uint32_t i = 0; i < flow->count; i++) {
+		const struct tare_sass_way *way = &flow->ways[i];
+		bool outside = way->to[0] == TARE_FLOW_NOWHERE;
+		bool parts = way->kind == TARE_FLOW_CHOICE || way->kind == TARE_FLOW_UNKNOWN ||
+		             (way->kind == TARE_FLOW_CALLS && (way->conditional || outside)) ||
+		             (way->kind == TARE_FLOW_RETURNS && way->to[1] != TARE_FLOW_NOWHERE);
+		if (flow->seen[i] && parts)
+			return true;
+	}
+	return false;
+}
+
 bool tare_flow_is_once(const struct tare_sass_flow *flow, uint32_t block)
 {
 	if (tare_flow_reach(flow, 0, block))

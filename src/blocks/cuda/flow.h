@@ -34,5 +34,7 @@ void tare_flow_free(struct tare_sass_flow *flow);
 // Marks in flow->seen the blocks that can be reached from `from`, itself included, by none of
 // `without` (NOWHERE: by any). Returns whether one of them leads out.
 bool tare_flow_reach(const struct tare_sass_flow *flow, uint32_t from, uint32_t without);
+// Whether lanes of a warp may part before they come to a block.
+bool tare_flow_parts(const struct tare_sass_flow *flow, uint32_t block);
 // Whether every way from the kernel's beginning to an end goes through it, and none comes back.
 bool tare_flow_is_once(const struct tare_sass_flow *flow, uint32_t block);

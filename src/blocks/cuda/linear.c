@@ -9,6 +9,23 @@
 
 #if TARE_HAVE_LINEAR
 #include <glpk.h>
+#include <setjmp.h>
+
+// GLPK would end the process where it has no memory, or meets an error of its own. What it had is
+// given back, and no problem of it is used any more.
+static jmp_buf on_error;
+static bool broken;
+static void fail(void *of)
+{
+	(void)of;
+	glp_error_hook(NULL, NULL);
+	glp_free_env();
+	broken = true;
+	longjmp(on_error, 1);
+}
+
+// 100 times what the largest kernel needs that is tried.
+enum { MOST_UNKNOWNS = 1000000 };
 
 struct tare_linear {
 	glp_prob *problem;
@@ -27,7 +44,8 @@ void tare_linear_free(struct tare_linear *linear)
 {
 	if (!linear)
 		return;
-	glp_delete_prob(linear->problem);
+	if (linear->problem && !broken)
+		glp_delete_prob(linear->problem);
 	free(linear->sums);
 	free(linear->at);
 	free(linear->factors);
@@ -36,23 +54,48 @@ void tare_linear_free(struct tare_linear *linear)
 
 struct tare_linear *tare_linear_make(uint32_t unknowns)
 {
-	struct tare_linear *made = calloc(1, sizeof *made);
+	struct tare_linear *made =
+	    unknowns && unknowns <= MOST_UNKNOWNS && !broken ? calloc(1, sizeof *made) : NULL;
 
 	if (!made)
 		return NULL;
-	made->problem = glp_create_prob();
 	made->unknowns = unknowns;
 	made->sums = calloc((size_t)unknowns + 1, sizeof *made->sums);
 	made->at = calloc((size_t)unknowns + 1, sizeof *made->at);
 	made->factors = calloc((size_t)unknowns + 1, sizeof *made->factors);
-	if (!made->sums || !made->at || !made->factors || !unknowns) {
+	if (!made->sums || !made->at || !made->factors) {
 		tare_linear_free(made);
 		return NULL;
 	}
+	if (setjmp(on_error)) {
+		tare_linear_free(made);
+		return NULL;
+	}
+	glp_term_out(GLP_OFF);
+	glp_error_hook(fail, NULL);
+	made->problem = glp_create_prob();
 	glp_add_cols(made->problem, (int)unknowns);
 	for (uint32_t i = 1; i <= unknowns; i++)
 		glp_set_col_bnds(made->problem, (int)i, GLP_LO, 0, 0);
 	return made;
+}
+
+// Of what stands in `at` and `factors`.
+static int add_row(struct tare_linear *linear, int length, double low, double high)
+{
+	if (setjmp(on_error))
+		return -ENOMEM;
+	int row = glp_add_rows(linear->problem, 1);
+	bool below = isinf(low), above = isinf(high);
+	glp_set_row_bnds(linear->problem, row,
+	                 below && above ? GLP_FR
+	                 : below        ? GLP_UP
+	                 : above        ? GLP_LO
+	                 : low == high  ? GLP_FX
+	                                : GLP_DB,
+	                 low, high);
+	glp_set_mat_row(linear->problem, row, length, linear->at, linear->factors);
+	return 0;
 }
 
 int tare_linear_add(struct tare_linear *linear, const struct tare_linear_term *terms,
@@ -75,17 +118,7 @@ int tare_linear_add(struct tare_linear *linear, const struct tare_linear_term *t
 		linear->factors[length] = *sum;
 		*sum = 0;
 	}
-	int row = glp_add_rows(linear->problem, 1);
-	bool below = isinf(low), above = isinf(high);
-	glp_set_row_bnds(linear->problem, row,
-	                 below && above ? GLP_FR
-	                 : below        ? GLP_UP
-	                 : above        ? GLP_LO
-	                 : low == high  ? GLP_FX
-	                                : GLP_DB,
-	                 low, high);
-	glp_set_mat_row(linear->problem, row, length, linear->at, linear->factors);
-	return 0;
+	return broken ? -ENOMEM : add_row(linear, length, low, high);
 }
 
 // GLPK begins where it stood last, and may lose its way by rounding: then it begins anew.
@@ -123,6 +156,10 @@ static int find(struct tare_linear *linear, uint32_t unknown, int direction, int
 int tare_linear_bounds(struct tare_linear *linear, uint32_t unknown, int most_ms, double *low,
                        double *high)
 {
+	if (broken)
+		return -ENOMEM;
+	if (setjmp(on_error))
+		return -ENOMEM;
 	int status = find(linear, unknown, GLP_MIN, most_ms, low);
 
 	return status == 0 ? find(linear, unknown, GLP_MAX, most_ms, high) : status;

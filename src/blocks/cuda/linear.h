@@ -21,6 +21,6 @@ void tare_linear_free(struct tare_linear *linear);
 int tare_linear_add(struct tare_linear *linear, const struct tare_linear_term *terms,
                     uint32_t count, double low, double high);
 // Of an unknown; *high may be INFINITY. 0; -EDOM: the sums contradict each other; -ETIME: it was
-// not found in the given milliseconds.
+// not found in the given milliseconds; -ENOMEM.
 int tare_linear_bounds(struct tare_linear *linear, uint32_t unknown, int most_ms, double *low,
                        double *high);

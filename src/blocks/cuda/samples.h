@@ -49,7 +49,8 @@ struct tare_sampled_block {
 	struct tare_sampled cycles;
 	struct tare_sampled executions; // by warps, of all launches
 	enum tare_executions_from from;
-	bool once; // each warp executes it once
+	bool once;   // each warp executes it once, and each part of one whose lanes part before it
+	bool surely; // it is `once`, and no lanes part before it
 };
 
 struct tare_sampled_line {
@@ -147,9 +148,9 @@ bool tare_sampled_counts_stand(const struct tare_sampled_kernel *kernel);
 uint64_t tare_stall_sampled(const struct tare_sampled_kernel *kernel, enum tare_stall stall);
 // Blocks, lines and figures of a kernel (kernel.c). 0, or -ENOMEM.
 int tare_sampled_kernel_work_out(struct tare_sampled_kernel *kernel);
-// Executions of its blocks, from what the hardware counted and from samples (executions.c). 0, or
-// -ENOMEM.
-int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel);
+// Executions of its blocks, from what the hardware counted and from samples (executions.c).
+// `begin`: when the first kernel's was begun: there is a time for each and for all. 0, or -ENOMEM.
+int tare_sampled_tell_executions(struct tare_sampled_kernel *kernel, struct tare_host_time begin);
 // Which counters of which kernels are wanted for that (guest/environment.h): of those with most
 // samples. *plan is for free(); NULL: of none. 0, or -ENOMEM.
 int tare_sampled_plan(const struct tare_pc_samples *samples, char **plan);

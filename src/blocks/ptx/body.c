@@ -138,27 +138,6 @@ static int begin_guarded(struct ptx_reading *reading, size_t at, struct word pre
 
 // ---- instructions
 
-static struct tare_blocks_tally *tally_of(struct ptx_reading *reading)
-{
-	struct tare_blocks_module *module = module_of(reading);
-	struct tare_blocks_block *block = &module->blocks[last_block(reading)];
-
-	for (uint32_t i = 0; i < block->pieces; i++) {
-		struct tare_blocks_piece *piece = &module->pieces[block->first_piece + i];
-		if (piece->file == reading->file && piece->line == reading->line)
-			return &piece->tally;
-	}
-	struct tare_blocks_piece *piece =
-	    reading_more(reading, &module->pieces, &reading->pieces, sizeof *piece);
-	if (!piece)
-		return NULL;
-	module->piece_count++;
-	module->blocks[last_block(reading)].pieces++;
-	piece->file = reading->file;
-	piece->line = reading->line;
-	return &piece->tally;
-}
-
 static enum flow flow_of(const struct ptx_instruction *instruction)
 {
 	return ptx_is(instruction, "bra")    ? BRANCHES
@@ -210,8 +189,12 @@ static int read_call(struct ptx_reading *reading, const struct ptx_instruction *
 		scan.at++;
 		scan_skip(&scan);
 	}
-	if (scan_peek(&scan) != '(')
+	// Without a list of arguments: a prototype, or a list of targets.
+	if (scan_peek(&scan) != '(') {
+		if (scan_peek(&scan) != 0)
+			reading->ptx->obstacle = "it calls functions through pointers";
 		return 0;
+	}
 	struct ptx_scan inside = scan;
 	inside.at++;
 	scan_skip(&inside);
@@ -335,7 +318,7 @@ static int read_instruction(struct ptx_reading *reading, size_t at, struct word 
 		status = place_block(reading, at);
 	if (status < 0)
 		return status;
-	struct tare_blocks_tally *tally = tally_of(reading);
+	struct tare_blocks_tally *tally = reading_tally(reading);
 	if (!tally)
 		return -ENOMEM;
 	ptx_classify(&instruction, tally);
@@ -394,7 +377,28 @@ static int read_directive(struct ptx_reading *reading)
 		scan_line(scan);
 		return 0;
 	}
-	return scan_to(scan, ';') ? 0 : reading_failed(reading, at, "it has no end");
+	struct ptx_scan declared = *scan;
+	if (!scan_to(scan, ';'))
+		return reading_failed(reading, at, "it has no end");
+	declared.bytes = scan->at - 1;
+	return scan_is(scan, word, ".param") ? reading_hide_parameters(reading, declared) : 0;
+}
+
+// A label is seen in the braces that it stands in.
+static int see_label(struct ptx_reading *reading, struct word word, uint32_t symbol)
+{
+	struct symbol *label = &reading->symbols[symbol];
+	struct seen_label *seen;
+
+	if (label->block && label->scope == reading->depth)
+		return reading_failed(reading, word.at, "two labels have one name");
+	seen = reading_more(reading, &reading->seen, &reading->seen_room, sizeof *seen);
+	if (!seen)
+		return -ENOMEM;
+	*seen = (struct seen_label){ symbol, label->block, label->scope };
+	label->block = last_block(reading) + 1;
+	label->scope = reading->depth;
+	return 0;
 }
 
 static int begin_label(struct ptx_reading *reading, struct word label)
@@ -426,11 +430,7 @@ static int begin_label(struct ptx_reading *reading, struct word label)
 		status = fall_through(reading);
 	else if (status == 0 && !reading->open)
 		status = begin_block(reading);
-	if (status == 0 && reading->symbols[symbol].block)
-		return reading_failed(reading, label.at, "two labels have one name");
-	if (status == 0)
-		reading->symbols[symbol].block = last_block(reading) + 1;
-	return status;
+	return status ?: see_label(reading, label, symbol);
 }
 
 static int read_statement(struct ptx_reading *reading)
@@ -472,46 +472,83 @@ static int end_body(struct ptx_reading *reading, size_t at)
 	return status;
 }
 
+// ---- scopes
+
+static int begin_scope(struct ptx_reading *reading)
+{
+	if (reading->depth == MOST_SCOPES)
+		return tare_fail(reading->error, ENOTSUP,
+		                 "braces of the PTX stand in more than %d others", MOST_SCOPES - 1);
+	reading->scopes[reading->depth++] =
+	    (struct scope){ reading->pending.count, reading->seen_room.count };
+	return 0;
+}
+
+// Branches in the scope find its labels, before those of scopes around it.
+static void end_scope(struct ptx_reading *reading)
+{
+	const struct scope *scope = &reading->scopes[reading->depth - 1];
+
+	for (size_t i = scope->pending; i < reading->pending.count; i++) {
+		uint32_t symbol = reading->labels[i];
+		const struct symbol *label =
+		    symbol == UINT32_MAX ? NULL : &reading->symbols[symbol];
+		if (!label || !label->block || label->scope != reading->depth)
+			continue;
+		module_of(reading)->successors[reading->first_successor + i] = label->block - 1;
+		reading->labels[i] = UINT32_MAX;
+	}
+	while (reading->seen_room.count > scope->seen) {
+		const struct seen_label *seen = &reading->seen[--reading->seen_room.count];
+		reading->symbols[seen->symbol].block = seen->block;
+		reading->symbols[seen->symbol].scope = seen->scope;
+	}
+	reading->depth--;
+}
+
 static int resolve(struct ptx_reading *reading)
 {
-	struct tare_blocks_module *module = module_of(reading);
-
 	for (size_t i = 0; i < reading->pending.count; i++) {
 		uint32_t symbol = reading->labels[i];
-		if (symbol == UINT32_MAX)
-			continue;
-		const struct symbol *label = &reading->symbols[symbol];
-		if (label->block == 0)
-			return reading_failed(reading, label->word.at,
+		if (symbol != UINT32_MAX)
+			return reading_failed(reading, reading->symbols[symbol].word.at,
 			                      "a branch's target is missing");
-		module->successors[reading->first_successor + i] = label->block - 1;
 	}
+	return 0;
+}
+
+// A brace; a predicate's name may be another register behind it.
+static int read_brace(struct ptx_reading *reading)
+{
+	reading->guard = UINT32_MAX;
+	if (scan_peek(&reading->scan) == '{') {
+		reading->scan.at++;
+		return begin_scope(reading);
+	}
+	end_scope(reading);
+	reading->scan.at += reading->depth > 0;
 	return 0;
 }
 
 int reading_body(struct ptx_reading *reading)
 {
 	struct ptx_scan *scan = &reading->scan;
-	size_t begin = scan->at, depth = 1;
+	size_t begin = scan->at;
 
 	reading->first_successor = module_of(reading)->successor_count;
 	reading->file = reading->line = 0;
 	reading->open = reading->must = false;
-	int status = begin_block(reading);
+	reading->depth = 0;
+	reading->seen_room.count = 0;
+	int status = begin_scope(reading);
+	status = status ?: begin_block(reading);
 	status = status ?: place_block(reading, begin);
-	while (status == 0) {
+	while (status == 0 && reading->depth) {
 		scan_skip(scan);
 		char c = scan_peek(scan);
 		if (c == 0)
 			return reading_failed(reading, begin, "a function has no end");
-		if (c == '{' || c == '}') {
-			depth += c == '{' ? 1 : (size_t)-1;
-			if (depth == 0)
-				break;
-			scan->at++;
-			continue;
-		}
-		status = read_statement(reading);
+		status = c == '{' || c == '}' ? read_brace(reading) : read_statement(reading);
 	}
 	status = status ?: end_body(reading, scan->at);
 	scan->at++;

@@ -45,7 +45,7 @@ static uint32_t hash_of(const struct ptx_reading *reading, struct word word)
 	return hash;
 }
 
-static bool is_same(const struct ptx_reading *reading, struct word a, struct word b)
+bool reading_is_same(const struct ptx_reading *reading, struct word a, struct word b)
 {
 	return a.bytes == b.bytes &&
 	       memcmp(reading->scan.text + a.at, reading->scan.text + b.at, a.bytes) == 0;
@@ -82,7 +82,7 @@ uint32_t reading_symbol(struct ptx_reading *reading, struct word word)
 		return UINT32_MAX;
 	uint32_t mask = reading->slot_count - 1, at = hash_of(reading, word) & mask;
 	for (; reading->slots[at]; at = (at + 1) & mask)
-		if (is_same(reading, reading->symbols[reading->slots[at] - 1].word, word))
+		if (reading_is_same(reading, reading->symbols[reading->slots[at] - 1].word, word))
 			return reading->slots[at] - 1;
 	reading->symbols[reading->symbol_count] = (struct symbol){ .word = word };
 	reading->slots[at] = ++reading->symbol_count;

@@ -7,12 +7,6 @@
 
 enum { MOST_FILES = 65536 };
 
-static bool is_same(const struct ptx_reading *reading, struct word a, struct word b)
-{
-	return a.bytes == b.bytes &&
-	       memcmp(reading->scan.text + a.at, reading->scan.text + b.at, a.bytes) == 0;
-}
-
 static void forget_symbols(struct ptx_reading *reading)
 {
 	if (reading->slot_count)
@@ -237,8 +231,18 @@ static int read_line_directive(struct ptx_reading *reading, struct word word)
 			return tare_fail(reading->error, ENOTSUP,
 			                 "the module's addresses do not have 64 bits");
 		ptx->globals = scan->at;
+		return 0;
 	}
-	scan_line(scan);
+	if (scan_is(scan, word, ".loc")) {
+		scan_line(scan);
+		return 0;
+	}
+	// A version, or targets and options between commas, over any lines.
+	do {
+		scan_skip(scan);
+		scan_word(scan);
+		scan_skip(scan);
+	} while (scan_peek(scan) == ',' && ++scan->at);
 	return 0;
 }
 
@@ -285,8 +289,9 @@ static uint32_t function_named(const struct ptx_reading *reading, const struct p
 	const struct ptx *ptx = reading->ptx;
 
 	for (uint32_t i = 0; i < ptx->module.function_count; i++)
-		if (is_same(reading, (struct word){ edit->name, edit->name_bytes },
-		            (struct word){ ptx->functions[i].name, ptx->functions[i].name_bytes }))
+		if (reading_is_same(
+		        reading, (struct word){ edit->name, edit->name_bytes },
+		        (struct word){ ptx->functions[i].name, ptx->functions[i].name_bytes }))
 			return i;
 	return UINT32_MAX;
 }
@@ -388,6 +393,8 @@ int ptx_read(const char *text, size_t bytes, struct ptx *ptx, struct tare_error 
 	free(reading.symbols);
 	free(reading.slots);
 	free(reading.labels);
+	free(reading.seen);
+	free(reading.piece_slots);
 	return status;
 }
 

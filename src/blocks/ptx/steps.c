@@ -121,6 +121,30 @@ static bool loads_constants(struct ptx_reading *reading, const struct ptx_instru
 	return symbol != UINT32_MAX && reading->symbols[symbol].parameter;
 }
 
+int reading_hide_parameters(struct ptx_reading *reading, struct ptx_scan declaration)
+{
+	for (struct word word = next_name(&declaration); word.bytes;
+	     word = next_name(&declaration)) {
+		uint32_t symbol = reading_symbol(reading, word);
+		if (symbol == UINT32_MAX)
+			return -ENOMEM;
+		reading->symbols[symbol].parameter = false;
+	}
+	return 0;
+}
+
+// What a call returns into: its first list, where it has two.
+static bool divide_call(struct ptx_scan scan, struct ptx_scan *result, struct ptx_scan *rest)
+{
+	*result = scan;
+	result->at++;
+	if (scan_peek(&scan) != '(' || !scan_brackets(&scan))
+		return false;
+	result->bytes = scan.at - 1;
+	*rest = scan;
+	return true;
+}
+
 // The first operand, where it is a result, and what comes behind it.
 static bool divide(const struct ptx_reading *reading, const struct ptx_instruction *instruction,
                    struct ptx_scan *result, struct ptx_scan *rest)
@@ -130,7 +154,9 @@ static bool divide(const struct ptx_reading *reading, const struct ptx_instructi
 
 	scan_skip(&scan);
 	*result = *rest = scan;
-	if (scan_peek(&scan) == '[' || ptx_is(instruction, "call"))
+	if (ptx_is(instruction, "call"))
+		return divide_call(scan, result, rest);
+	if (scan_peek(&scan) == '[')
 		return false;
 	bool more = scan_to(&scan, ',');
 	result->bytes = more ? scan.at - 1 : scan.bytes;

@@ -22,7 +22,7 @@ const char *tare_accounts_word(enum tare_accounts_end end)
 		[TARE_ACCOUNTS_NONE] = NULL,         [TARE_ACCOUNTS_NO_SOLVER] = "absent",
 		[TARE_ACCOUNTS_UNLIKE] = "unlike",   [TARE_ACCOUNTS_UNREAD] = "unread",
 		[TARE_ACCOUNTS_LARGE] = "large",     [TARE_ACCOUNTS_OFF] = "contradictory",
-		[TARE_ACCOUNTS_SETTLED] = "settled",
+		[TARE_ACCOUNTS_SETTLED] = "settled", [TARE_ACCOUNTS_LATE] = "late",
 	};
 
 	return words[end];
@@ -87,6 +87,8 @@ static bool say_accounts(const struct tare_sampled_kernel *kernel, char *text, s
 		    "executions are from samples alone: counts of the hardware do "
 		    "not add up over its blocks (its passes did different work, or "
 		    "tare divided it wrongly)",
+		[TARE_ACCOUNTS_LATE] = "executions are from samples alone: to spread counts over "
+		                       "its blocks took too long",
 		[TARE_ACCOUNTS_SETTLED] = NULL,
 	};
 

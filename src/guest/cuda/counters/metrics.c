@@ -71,7 +71,7 @@ static const struct counters_metric by_groups[] = {
 #define SORT(name) "smsp__inst_executed_op_" name ".sum"
 #define STATE(name) "smsp__warps_issue_stalled_" name ".sum"
 // What a kernel's instructions add up to, and its warps' states, for `tare blocks --executions`.
-// One group, of as many passes as the chip needs (GH100: 11).
+// One group, of as many passes as the chip needs (GH100: 13).
 static const struct counters_metric accounts[] = {
 	ROW(INSTRUCTIONS, 0, 1, "smsp__inst_executed.sum"),
 	ROW(INST_ALU, 0, 1, PIPE("alu")),

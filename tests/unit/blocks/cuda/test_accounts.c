@@ -86,8 +86,9 @@ static void settle(struct made *made, uint32_t sm, double warps,
 		                                     .instructions = made->instructions,
 		                                     .count = made->count };
 	assert_int_equal(tare_sampled_kernel_work_out(&made->kernel), 0);
-	assert_int_equal(
-	    tare_accounts_settle(&made->kernel, &made->accounts, sampled, &made->result), 0);
+	assert_int_equal(tare_accounts_settle(&made->kernel, &made->accounts, sampled,
+	                                      (struct tare_host_time){ INT64_MAX }, &made->result),
+	                 0);
 }
 
 static void release(struct made *made)
@@ -111,7 +112,9 @@ static void expect(const struct made *made, const double *executions)
 	assert_int_equal(made->result.end, TARE_ACCOUNTS_SETTLED);
 	for (uint32_t i = 0; i < made->kernel.split.count; i++) {
 		expect_ends(&made->result.blocks[i], executions[i], executions[i]);
-		assert_true(tare_account_is_counted(&made->result.blocks[i]));
+		assert_true(
+		    tare_account_counted(&made->result.blocks[i], 0, made->accounts.warps) ==
+		    round(executions[i] * made->accounts.warps));
 	}
 }
 
@@ -224,7 +227,7 @@ static void what_may_part_is_bounded(void **state)
 	assert_int_equal(made.result.end, TARE_ACCOUNTS_SETTLED);
 	expect_ends(&made.result.blocks[0], 1, 1);
 	assert_true(made.result.blocks[1].low < .75 && made.result.blocks[1].high >= .75);
-	assert_true(!tare_account_is_counted(&made.result.blocks[1]));
+	assert_true(isnan(tare_account_counted(&made.result.blocks[1], 0, 100)));
 	release(&made);
 }
 
@@ -425,6 +428,123 @@ static void samples_narrow_what_counts_leave(void **state)
 	release(&made);
 }
 
+// ---- what is told
+
+static void tell(struct made *made, double warps)
+{
+	struct tare_sampled_kernel *kernel = &made->kernel;
+
+	kernel->accounts = made->accounts;
+	kernel->why = TARE_SAMPLED_UNCOUNTED;
+	kernel->warps = kernel->counted_warps = (uint64_t)warps;
+	kernel->launches = kernel->counted = 1;
+	kernel->each = kernel->each_least = kernel->each_most =
+	    made->accounts.sums[TARE_ACCOUNT_ALL] / warps;
+	assert_int_equal(tare_sampled_tell_executions(kernel, tare_host_now()), 0);
+}
+
+static void expect_counted(const struct made *made, uint32_t block, double executions)
+{
+	const struct tare_sampled_block *is = &made->kernel.blocks[block];
+
+	assert_int_equal(is->from, TARE_EXECUTIONS_COUNTED);
+	assert_true(is->executions.known && is->executions.value == executions &&
+	            is->executions.low == executions && is->executions.high == executions);
+}
+
+// Lanes that parted and do not meet come to the end as two.
+static void what_is_once_is_told_by_the_counts(void **state)
+{
+	struct made made = { .count = 0 };
+
+	(void)state;
+	put_two_ways(&made);
+	count(&made, TARE_ACCOUNT_ALL, 2 * 100 + 75 * 2 + 35 * 3 + 110);
+	count(&made, TARE_ACCOUNT_APART, 10);
+	settle(&made, SM, 100, NULL);
+	tell(&made, 100);
+	expect_counted(&made, 2, 35);
+	expect_counted(&made, 3, 110);
+	release(&made);
+}
+
+static void what_is_once_is_not_told_without_counts(void **state)
+{
+	struct made made = { .count = 0 };
+
+	(void)state;
+	put_two_ways(&made);
+	settle(&made, SM, 100, NULL);
+	made.accounts.sums[TARE_ACCOUNT_ALL] = 560;
+	tell(&made, 100);
+	expect_counted(&made, 0, 100);
+	assert_int_not_equal(made.kernel.blocks[3].from, TARE_EXECUTIONS_COUNTED);
+	release(&made);
+}
+
+// Of ten million warps ten take one of two ways: which one is not known.
+static void rare_blocks_are_not_counted_where_any_may_be(void **state)
+{
+	struct made made = { .count = 0 };
+	const double warps = 1e7;
+
+	(void)state;
+	for (uint32_t i = 5; i <= 10; i += 5) {
+		put(&made, NOP, ALWAYS, 0);
+		put(&made, BRA, 0, i);
+		put_some(&made, NOP, 3);
+	}
+	put(&made, EXIT, ALWAYS, 0);
+	count(&made, TARE_ACCOUNT_ALL, 5 * warps + 3 * 10);
+	count(&made, TARE_ACCOUNT_APART, 0);
+	settle(&made, SM, warps, NULL);
+	tell(&made, warps);
+	assert_int_not_equal(made.kernel.blocks[1].from, TARE_EXECUTIONS_COUNTED);
+	assert_int_not_equal(made.kernel.blocks[3].from, TARE_EXECUTIONS_COUNTED);
+	expect_counted(&made, 2, warps);
+	release(&made);
+}
+
+static void what_is_counted_is_whole(void **state)
+{
+	struct made made = { .count = 0 };
+	const double warps = 3333333;
+
+	(void)state;
+	put(&made, NOP, ALWAYS, 0);
+	put(&made, BRA, 0, 5);
+	put_some(&made, LDG, 3);
+	put(&made, NOP, ALWAYS, 0);
+	put(&made, EXIT, ALWAYS, 0);
+	count(&made, TARE_ACCOUNT_ALL, 4 * warps + 3 * 7);
+	count(&made, TARE_ACCOUNT_LOADS_GLOBAL, 3 * 7);
+	count(&made, TARE_ACCOUNT_APART, 0);
+	settle(&made, SM, warps, NULL);
+	tell(&made, warps);
+	expect_counted(&made, 1, 7);
+	release(&made);
+	struct tare_account_bounds half = { true, 7.5, 7.5 }, one = { true, 1, 1 };
+	assert_true(isnan(tare_account_counted(&half, 0, 1)));
+	assert_true(isnan(tare_account_counted(&one, 1e-6, 1)));
+}
+
+static void what_takes_too_long_is_no_contradiction(void **state)
+{
+	struct made made = { .count = 0 };
+	struct tare_accounts_result late;
+
+	(void)state;
+	put_two_ways(&made);
+	count(&made, TARE_ACCOUNT_ALL, 100 * 3 + 75 * 2 + 25 * 3);
+	settle(&made, SM, 100, NULL);
+	assert_int_equal(
+	    tare_accounts_settle(&made.kernel, &made.accounts, NULL, tare_host_now(), &late), 0);
+	assert_int_equal(late.end, TARE_ACCOUNTS_LATE);
+	tare_accounts_free(&late);
+	release(&made);
+	assert_null(tare_linear_make(UINT32_MAX));
+}
+
 // What was counted is told of all launches if these are like those that were counted.
 static void counts_of_some_launches_stand_for_all_alike(void **state)
 {
@@ -466,6 +586,12 @@ int main(void)
 		                       needs_a_solver),
 		cmocka_unit_test_setup(counts_of_passes_get_the_least_slack, needs_a_solver),
 		cmocka_unit_test_setup(samples_narrow_what_counts_leave, needs_a_solver),
+		cmocka_unit_test_setup(what_is_once_is_told_by_the_counts, needs_a_solver),
+		cmocka_unit_test(what_is_once_is_not_told_without_counts),
+		cmocka_unit_test_setup(rare_blocks_are_not_counted_where_any_may_be,
+		                       needs_a_solver),
+		cmocka_unit_test_setup(what_is_counted_is_whole, needs_a_solver),
+		cmocka_unit_test_setup(what_takes_too_long_is_no_contradiction, needs_a_solver),
 		cmocka_unit_test(counts_of_some_launches_stand_for_all_alike),
 	};
 

@@ -48,7 +48,7 @@ static void put_plain(struct made *made, uint32_t count)
 		put(made, NOP, ALWAYS, 0);
 }
 
-// Each of so many warps executes `each` instructions.
+// Each of so many warps executes `each` instructions, and its lanes never part.
 static void finish(struct made *made, uint64_t warps, double each)
 {
 	made->function = (struct tare_cubin_function){ .code = made->code,
@@ -62,9 +62,10 @@ static void finish(struct made *made, uint64_t warps, double each)
 		                                     .warps = warps,
 		                                     .each = each,
 		                                     .each_least = each,
-		                                     .each_most = each };
+		                                     .each_most = each,
+		                                     .accounts.known = 1u << TARE_ACCOUNT_APART };
 	assert_int_equal(tare_sampled_kernel_work_out(&made->kernel), 0);
-	assert_int_equal(tare_sampled_tell_executions(&made->kernel), 0);
+	assert_int_equal(tare_sampled_tell_executions(&made->kernel, tare_host_now()), 0);
 }
 
 static void release(struct made *made)
@@ -184,7 +185,7 @@ static void launches_that_are_unlike_widen_the_interval(void **state)
 	made.kernel.why = TARE_SAMPLED_UNCOUNTED;
 	made.kernel.each_least = 103;
 	made.kernel.each_most = 412;
-	assert_int_equal(tare_sampled_tell_executions(&made.kernel), 0);
+	assert_int_equal(tare_sampled_tell_executions(&made.kernel, tare_host_now()), 0);
 	const struct tare_sampled *unlike = &made.kernel.blocks[1].executions;
 	// Six are executed once by each warp, whatever it loops.
 	expect_near(unlike->low, alike.low * (103 - 6) / (206 - 6), 1e-6);
