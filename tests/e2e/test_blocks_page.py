@@ -195,7 +195,12 @@ def test_objects_are_columns_and_maps_and_lists_are_rows(made):
 
 @pytest.mark.parametrize("options, said", [
     (["--sqlite", "-"], "cannot go to standard output"), (["--sqlite", "/proc/none/here.db"], "/proc/none"),
-    (["--sqlite", "same", "--json", "same"], "two outputs would both write same")])
-def test_a_database_that_cannot_be_written_is_refused_before_the_program_runs(tare_path, tmp_path, options, said):
+    (["--sqlite", "same", "--json", "same"], "--json and --sqlite would both write same"),
+    (["--sqlite", "./same", "--csv", "same"], "--csv and --sqlite would both write same"),
+    (["--ptx", "--exact", "add"], "leave it out, or --exact"), (["--ptx", "--period", "12"], "leave it out, or --period"),
+    (["--ptx", "--executions"], "leave it out, or --executions"), (["--ptx", "--once"], "leave out --once"),
+    (["--executions", "--once"], "leave out --once"), (["--period", "9"], "--period is a power of 2"),
+    (["--options", "-D"], "ends with -D, which needs a value")])
+def test_what_cannot_be_is_refused_before_the_program_runs(tare_path, tmp_path, options, said):
     done = run([tare_path, "blocks", *options, "--", "touch", "ran"], {}, cwd=tmp_path)
-    assert done.status != 0 and said in done.errors.decode() and list(tmp_path.iterdir()) == []
+    assert done.status == 125 and said in done.errors.decode() and list(tmp_path.iterdir()) == []

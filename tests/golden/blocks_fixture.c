@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks_fixture sampled|counted|options text|verbose|json|csv|html [COLUMNS], or ... sqlite FILE:
-// what tare blocks writes of a CUDA kernel that was sampled and counted, of an OpenCL kernel and of
-// sets of build options, all made by hand.
+// blocks_fixture sampled|counted|options|ptx text|verbose|json|csv|html [COLUMNS], or ... sqlite
+// FILE: what tare blocks writes of a CUDA kernel that was sampled and counted, of an OpenCL kernel,
+// of sets of build options and of a CUDA kernel of PTX, all made by hand.
+#include "blocks/ptx/ptx.h"
 #include "blocks/report/write.h"
 #include "export/document.h"
 
@@ -205,6 +206,7 @@ static void make_counted(void)
 	module->successors = successors;
 	module->successor_count = 3;
 	kernel->build = &build;
+	kernel->api = BLOCKS_OPENCL;
 	strcpy(kernel->name, "add");
 	kernel->launches = 3;
 	kernel->counted = 2;
@@ -223,6 +225,51 @@ static void make_counted(void)
 		}
 	profile.kernel_count = 1;
 	profile.counter_bytes = 4096;
+}
+
+// ---- a CUDA kernel of PTX, of a program that was asked for all else, too
+
+static struct tare_blocks_profile before;
+static struct tare_blocks_times times;
+
+static void make_ptx(void)
+{
+	static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+	                           ".visible .entry add(.param .u32 add_n)\n{\n"
+	                           ".reg .b32 %r<3>;\nld.param.u32 %r1,\n\t[add_n];\n"
+	                           "add.s32 %r2, %r1, 1;\nret;\n}\n";
+	struct tare_blocks_kernel *kernel = &kernels[0];
+	struct tare_error error = { 0 };
+	struct ptx ptx;
+
+	if (ptx_read(text, strlen(text), &ptx, &error) < 0)
+		fprintf(stderr, "%s\n", error.message);
+	build = (struct tare_blocks_build){ .hash = 0xbeef,
+		                            .api = BLOCKS_CUDA,
+		                            .language = BLOCKS_PTX,
+		                            .options = "",
+		                            .level = "PTX as the program brought it",
+		                            .made = true,
+		                            .text = ptx.text,
+		                            .module = ptx.module };
+	build.module.text = ptx.text;
+	kernel->build = &build;
+	kernel->api = BLOCKS_CUDA;
+	strcpy(kernel->name, "add");
+	kernel->launches = kernel->counted = 1;
+	kernel->work_items = 64;
+	kernel->entered = 63;
+	kernel->unread = 1;
+	tare_blocks_add(&kernel->tally, &build.module.blocks[0].tally, 64);
+	kernel->tally.unsized = 1;
+	executions[0] = 64;
+	kernel->executions = executions;
+	kernel->multiple = kernel->private_bytes = BLOCKS_NOT_TOLD;
+	kernel->sub_group = kernel->spill_bytes = BLOCKS_NOT_TOLD;
+	profile.kernel_count = 1;
+	profile.lost_launches = 3;
+	before.processes = 1;
+	times.asked = true;
 }
 
 // ---- sets of build options
@@ -276,10 +323,8 @@ int main(int argc, char **argv)
 {
 	char *program[] = { "./program", "--size", "1<2", NULL };
 	static const struct tare_blocks_builds builds = { &build, 1, "clang 19" };
-	static const struct tare_blocks_profile before;
 	static const struct tare_pc_samples no_samples;
 	static const struct tare_blocks_models models;
-	static const struct tare_blocks_times times;
 	static const struct tare_blocks_gains gains;
 	static const struct tare_blocks_trials no_trials;
 	const char *of = argc > 2 ? argv[1] : "", *how = argc > 2 ? argv[2] : "";
@@ -291,6 +336,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "C.UTF-8");
 	if (strcmp(of, "sampled") == 0)
 		make_sampled();
+	else if (strcmp(of, "ptx") == 0)
+		make_ptx();
 	else
 		make_counted();
 	if (strcmp(of, "options") == 0)

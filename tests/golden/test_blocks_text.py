@@ -98,6 +98,17 @@ def test_maps_of_the_database_have_what_the_json_has(tmp_path):
         assert dict(pairs) == kernel["stalls"] != {}
 
 
+def test_ptx_is_called_so_and_listed_and_what_does_nothing_with_it_is_said():
+    text, page = fixture("ptx", "text", 200), fixture("ptx", "html")
+    for said in ("before the optimisation: n/a, because PTX is counted as the program brought it", "because PTX is not sampled",
+                 "time: n/a, because the host's clock tells nothing of a device that is no CPU",
+                 "counts are missing: 63", "counts of 1 launch had been read", "at least these bytes: 1 copy", "not counted: 3 launches"):
+        assert said in text and said in html.unescape(page)
+    assert "SPIR-V" not in page and "instructions of PTX" in page and "add.s32 %r2, %r1, 1" in page
+    block, = json.loads(fixture("ptx", "json"))["kernels"][0]["blocks"]
+    assert [row["instruction"] for row in block["code"]] == ["ld.param.u32 %r1, [add_n]", "add.s32 %r2, %r1, 1", "ret"]
+
+
 def test_a_set_of_the_csv_is_that_of_the_json():
     options = json.loads(fixture("options", "json"))["options"]
     cells = [(kernel["name"], cell) for kernel in options["kernels"] for cell in kernel["sets"]]

@@ -315,6 +315,8 @@ void tare_blocks_module_free(struct tare_blocks_module *module)
 	free(module->files);
 	free(module->names);
 	free(module->uniform);
+	free(module->text);
+	free(module->written);
 	*module = (struct tare_blocks_module){ .words = { .words = NULL } };
 }
 

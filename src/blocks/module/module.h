@@ -31,6 +31,13 @@ struct tare_blocks_function {
 	uint32_t first_block, blocks;
 };
 
+// An instruction of a module that is text.
+struct tare_blocks_written {
+	size_t at;      // of the text; it ends with ';'
+	uint32_t block; // in rising order
+	uint32_t file, line;
+};
+
 struct tare_blocks_module {
 	struct spirv_words words;
 	uint32_t *types;                        // of each id below the bound: its type's id, or 0
@@ -46,6 +53,9 @@ struct tare_blocks_module {
 	uint32_t file_count;
 	char *names;
 	bool *uniform;
+	char *text; // NULL: not kept
+	struct tare_blocks_written *written;
+	size_t written_count;
 };
 
 // Reads a module for OpenCL kernels with 64-bit addresses. 0; -EINVAL (damaged), -ENOTSUP (another

@@ -18,11 +18,34 @@ struct trying {
 
 // ---- sets
 
+// The last word of a set's options where it needs one more behind it; NULL: it does not.
+static const char *open_word(const char *set)
+{
+	static const char *const open[] = { "-D", "-U", "-I", "-include", "-x" };
+	size_t end = blocks_words_options(set), begin;
+
+	while (end && strchr(" \t\r\n", set[end - 1]))
+		end--;
+	for (begin = end; begin && !strchr(" \t\r\n", set[begin - 1]);)
+		begin--;
+	for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+		if (strlen(open[i]) == end - begin &&
+		    strncmp(open[i], set + begin, end - begin) == 0)
+			return open[i];
+	return NULL;
+}
+
 int tare_blocks_sets_check(const char *const *sets, size_t count, struct tare_error *error)
 {
 	struct blocks_pragma pragmas[BLOCKS_MOST_PRAGMAS];
 	const char *wrong;
 
+	for (size_t i = 0; i < count; i++)
+		if (open_word(sets[i]))
+			return tare_fail(error, EINVAL,
+			                 "--options: \"%.60s\" ends with %s, which needs a value: "
+			                 "write a set as one word of the shell, '-D NAME=1'",
+			                 sets[i], open_word(sets[i]));
 	for (size_t i = 0; i < count; i++)
 		if (blocks_words_pragmas(sets[i], pragmas, &wrong) < 0)
 			return tare_fail(

@@ -83,10 +83,11 @@ static void write_text(void (*write)(const void *of, FILE *file), const void *of
 		tare_blocks_lines_text(&text, lines);
 		fclose(text.file);
 	}
-	fputs("<pre>", file);
-	if (wrapped)
+	if (wrapped && *wrapped) {
+		fputs("<pre>", file);
 		tare_html_text(wrapped, file);
-	fputs("</pre>\n", file);
+		fputs("</pre>\n", file);
+	}
 	free(lines);
 	free(wrapped);
 }
@@ -100,6 +101,18 @@ static void tell(const void *of, FILE *file)
 	tare_blocks_before_text(row, file);
 	tare_blocks_arithmetic_text(&row->kernel->tally, file);
 	tare_blocks_lanes_text(&row->told, file);
+}
+
+static void tell_trust(const void *of, FILE *file)
+{
+	const struct tare_blocks_row *row = of;
+
+	tare_blocks_trust_text(row->kernel, file);
+}
+
+static void tell_missing(const void *document, FILE *file)
+{
+	tare_blocks_missing_text(document, file);
 }
 
 static void tell_models(const void *row, FILE *file)
@@ -170,15 +183,14 @@ static int write_counted(struct tare_blocks_rows *rows, const struct tare_blocks
 	char launches[RUN_TEXT], items[RUN_TEXT], instructions[RUN_TEXT];
 	FILE *file = rows->page;
 
-	fprintf(file, "<p>%s launch%s, %s work-item%s, %s instructions of SPIR-V; ",
+	fprintf(file, "<p>%s launch%s, %s work-item%s, %s instructions of %s; ",
 	        tare_report_count(kernel->counted, launches), kernel->counted == 1 ? "" : "es",
 	        tare_report_count(kernel->work_items, items), kernel->work_items == 1 ? "" : "s",
-	        tare_report_count(tare_blocks_instructions(&kernel->tally), instructions));
+	        tare_report_count(tare_blocks_instructions(&kernel->tally), instructions),
+	        tare_blocks_language_of(kernel->build));
 	tare_html_text(kernel->build->level, file);
-	fputs(kernel->unchecked ? ". Some launches could not be checked.</p>\n"
-	      : kernel->entered == kernel->work_items ? ".</p>\n"
-	                                              : ". Counts are missing.</p>\n",
-	      file);
+	fputs(".</p>\n", file);
+	write_text(tell_trust, row, file);
 	write_findings(rows, row);
 	fputs("<h3>Instructions by type</h3>\n", file);
 	write_mix(&kernel->tally, file);
@@ -256,7 +268,8 @@ static void write_answer(const struct tare_blocks_rows *rows)
 
 	for (size_t i = 0; i < rows->kernel_count; i++)
 		all += tare_blocks_instructions(&rows->kernels[i].kernel->tally);
-	fputs("<div class=\"wide\"><table><tr><th class=\"l\">kernel<th>instructions<th>"
+	fputs("<div class=\"wide\"><table class=\"answer\"><tr><th "
+	      "class=\"l\">kernel<th>instructions<th>"
 	      "<th class=\"l\">most in<th class=\"l\">what to change",
 	      file);
 	for (size_t i = 0; i < rows->kernel_count; i++) {
@@ -307,6 +320,7 @@ static int write_rows(struct tare_blocks_rows *rows)
 		        " launch%s counted, exactly, by work-items. %s.</p>\n",
 		        rows->counted, rows->launches, rows->launches == 1 ? "" : "es",
 		        tare_blocks_language_text(rows));
+		write_text(tell_missing, document, file);
 		write_answer(rows);
 	}
 	for (size_t i = 0; i < rows->kernel_count && status == 0; i++)

@@ -3,6 +3,7 @@
 #include "blocks/page/side.h"
 
 #include "base/units.h"
+#include "blocks/report/facts.h"
 #include "report/core/figures.h"
 #include "report/core/table_html.h"
 
@@ -333,7 +334,8 @@ static void write_instructions(const struct tare_blocks_rows *rows,
 	const struct tare_blocks_module *module = &row->kernel->build->module;
 	size_t room = MOST_INSTRUCTIONS;
 
-	fputs("<h4>instructions of SPIR-V, ", rows->page);
+	fprintf(rows->page, "<h4>instructions of %s, ",
+	        tare_blocks_language_of(row->kernel->build));
 	tare_html_text(row->kernel->build->level, rows->page);
 	fputs("</h4>\n<div class=\"code\">\n", rows->page);
 	for (uint32_t i = 0; i < module->function_count; i++) {

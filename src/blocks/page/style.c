@@ -50,6 +50,8 @@ const char tare_blocks_style[] =
     ".h9{background:rgba(194,87,26,.75)}\n"
     "@media(max-width:60em){.side{grid-template-columns:minmax(0,1fr)}"
     ".pairs div{grid-template-columns:1fr}}\n"
+    "@media(max-width:36em){.answer th:nth-child(3),.answer td:nth-child(3){display:none}.answer "
+    "td,.answer th{padding:.1em .3em;min-width:0}}\n"
     "@media print{body{max-width:none;margin:0}.pane{max-height:none;overflow:visible;border:0}"
     ".code div{white-space:pre-wrap;width:auto}.side{grid-template-columns:minmax(0,2fr) "
     "minmax(0,3fr)}h2{break-before:page}.code summary,.finding,tr{break-inside:avoid}}\n"

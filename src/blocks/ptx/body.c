@@ -138,6 +138,21 @@ static int begin_guarded(struct ptx_reading *reading, size_t at, struct word pre
 
 // ---- instructions
 
+// Notes where an instruction of the open block stands.
+static int list_instruction(struct ptx_reading *reading, size_t at)
+{
+	struct tare_blocks_module *module = module_of(reading);
+	struct tare_blocks_written *written =
+	    reading_more(reading, &module->written, &reading->written, sizeof *written);
+
+	if (!written)
+		return -ENOMEM;
+	*written =
+	    (struct tare_blocks_written){ at, last_block(reading), reading->file, reading->line };
+	module->written_count++;
+	return 0;
+}
+
 static enum flow flow_of(const struct ptx_instruction *instruction)
 {
 	return ptx_is(instruction, "bra")    ? BRANCHES
@@ -316,6 +331,7 @@ static int read_instruction(struct ptx_reading *reading, size_t at, struct word 
 	                                          : ensure_block(reading);
 	if (status == 0 && reading->empty)
 		status = place_block(reading, at);
+	status = status ?: list_instruction(reading, at);
 	if (status < 0)
 		return status;
 	struct tare_blocks_tally *tally = reading_tally(reading);

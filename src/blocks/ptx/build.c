@@ -137,6 +137,8 @@ int tare_blocks_compile_ptx(const char *folder, const struct tare_blocks_input *
 	status = status ?: tare_blocks_plan_make(&ptx.module, &build->plan, error);
 	status = status ?: write_module(folder, build, &ptx, error);
 	build->module = ptx.module;
+	build->module.text = ptx.text;
+	ptx.text = NULL;
 	ptx.module = (struct tare_blocks_module){ .block_count = 0 };
 	ptx_free(&ptx);
 	return status ?: add_source(folder, input, build, error);

@@ -33,7 +33,7 @@ struct ptx_reading {
 	struct ptx *ptx;
 	struct ptx_scan scan;
 	struct tare_error *error;
-	struct room functions, blocks, pieces, successors, edits, steps, registers;
+	struct room functions, blocks, pieces, successors, edits, steps, registers, written;
 	// of the function that is read
 	struct symbol *symbols;
 	uint32_t *slots; // a table of them by their names, counted from 1

@@ -2,6 +2,7 @@
 #include "blocks/report/facts.h"
 
 #include "base/units.h"
+#include "blocks/module/printing.h"
 #include "report/core/figures.h"
 
 #include <inttypes.h>
@@ -84,6 +85,13 @@ void tare_blocks_before_text(const struct tare_blocks_row *row, FILE *file)
 
 	if (!before && tare_blocks_why_not_before(row->document, kernel, why, sizeof why))
 		fprintf(file, "  before the optimisation: not counted, because %s\n", why);
+	else if (!before && row->document->before->processes &&
+	         kernel->build->language != BLOCKS_OPENCL_C)
+		fprintf(file, "  before the optimisation: n/a, because %s is counted as the %s\n",
+		        tare_blocks_language_of(kernel->build),
+		        kernel->build->language == BLOCKS_PTX && kernel->api != BLOCKS_CUDA
+		            ? "driver's own compiler made it"
+		            : "program brought it");
 	if (!before)
 		return;
 	uint64_t all = tare_blocks_instructions(&before->tally),
@@ -98,7 +106,7 @@ void tare_blocks_before_text(const struct tare_blocks_row *row, FILE *file)
 	tare_blocks_mix_text("of which", &before->tally, file);
 }
 
-void tare_blocks_read_back_text(const struct tare_blocks_kernel *kernel, FILE *file)
+static void write_read_back(const struct tare_blocks_kernel *kernel, FILE *file)
 {
 	char number[NUMBER];
 
@@ -113,6 +121,68 @@ void tare_blocks_read_back_text(const struct tare_blocks_kernel *kernel, FILE *f
 		        "been read from the device\n",
 		        tare_format_grouped(kernel->unread, number),
 		        kernel->unread == 1 ? "" : "es");
+}
+
+void tare_blocks_trust_text(const struct tare_blocks_kernel *kernel, FILE *file)
+{
+	char number[NUMBER];
+
+	if (kernel->entered != kernel->work_items)
+		fprintf(file,
+		        "  counts are missing: %s of these work-items ended with their counts "
+		        "written\n",
+		        tare_format_grouped(kernel->entered, number));
+	write_read_back(kernel, file);
+	if (kernel->unchecked)
+		fprintf(file,
+		        "  not checked: of %s launch%s the device read from memory how many "
+		        "work-groups there are, so that these work-items are those that were "
+		        "counted\n",
+		        tare_format_grouped(kernel->unchecked, number),
+		        kernel->unchecked == 1 ? "" : "es");
+	if (kernel->tally.unsized)
+		fprintf(file,
+		        "  at least these bytes: %s cop%s had a size that is known at run time "
+		        "only\n",
+		        tare_format_grouped(kernel->tally.unsized, number),
+		        kernel->tally.unsized == 1 ? "y" : "ies");
+	if (tare_blocks_prints(&kernel->build->module, kernel->name))
+		fputs("  it prints: lines of different work-items may come in another order than "
+		      "without counters, as OpenCL leaves open\n",
+		      file);
+}
+
+// So many launches, or what so many processes launched, are not in the counts.
+static void write_left_out(uint64_t number, const char *noun, const char *why, FILE *file)
+{
+	char grouped[NUMBER];
+
+	if (number)
+		fprintf(file, "  not counted: %s %s%s %s\n", tare_format_grouped(number, grouped),
+		        noun, number == 1 ? "" : "es", why);
+}
+
+void tare_blocks_missing_text(const struct tare_blocks_document *document, FILE *file)
+{
+	const struct tare_blocks_profile *profile = document->profile;
+	char lost[160];
+
+	snprintf(lost, sizeof lost,
+	         "of kernels beyond the %d of a process for which there is room, or with names of "
+	         "more than %d bytes",
+	         BLOCKS_KERNELS, BLOCKS_NAME_BYTES - 1);
+	write_left_out(profile->unknown_launches, "launch",
+	               "of kernels that were made in a way that tare does not see", file);
+	write_left_out(profile->lost_launches, "launch", lost, file);
+	write_left_out(profile->without_room, "process",
+	               "that launched kernels, as there was no room for counts in $TMPDIR", file);
+	if (profile->command_buffers)
+		fputs("  not counted: what the program launches by command buffers\n", file);
+}
+
+const char *tare_blocks_language_of(const struct tare_blocks_build *build)
+{
+	return tare_blocks_has_words(&build->module) ? "SPIR-V" : "PTX";
 }
 
 const char *tare_blocks_language_text(const struct tare_blocks_rows *rows)

@@ -13,9 +13,14 @@ void tare_blocks_arithmetic_text(const struct tare_blocks_tally *tally, FILE *fi
 void tare_blocks_facts_text(const struct tare_blocks_kernel *kernel, FILE *file);
 // What was counted before the optimisation, where that was asked for.
 void tare_blocks_before_text(const struct tare_blocks_row *row, FILE *file);
+// The language whose instructions a build's counts are of: "SPIR-V" or "PTX".
+const char *tare_blocks_language_of(const struct tare_blocks_build *build);
 // Which instructions are counted, without a full stop.
 const char *tare_blocks_language_text(const struct tare_blocks_rows *rows);
-// Of counters in the memory of a device.
-void tare_blocks_read_back_text(const struct tare_blocks_kernel *kernel, FILE *file);
+// How far its counts can be trusted, and what they leave out: where they were kept, what is
+// missing, what was not checked.
+void tare_blocks_trust_text(const struct tare_blocks_kernel *kernel, FILE *file);
+// What of all that the program launched is in no kernel's counts.
+void tare_blocks_missing_text(const struct tare_blocks_document *document, FILE *file);
 // The kernel on devices that are not there (--for).
 void tare_blocks_models_text(const struct tare_blocks_row *row, FILE *file);

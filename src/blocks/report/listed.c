@@ -33,12 +33,34 @@ static void gather(void *context, size_t at, uint32_t file, uint32_t line)
 	gathering->count++;
 }
 
+// Those of a module that is text.
+static int list_written(const struct tare_blocks_module *module, struct tare_blocks_listed *code)
+{
+	code->blocks = calloc((size_t)module->block_count + 1, sizeof *code->blocks);
+	code->rows = calloc(module->written_count + 1, sizeof *code->rows);
+	if (!code->blocks || !code->rows)
+		return -ENOMEM;
+	struct tare_blocks_listed_row *next = code->rows;
+	const struct tare_blocks_written *written = module->written,
+	                                 *end = written + module->written_count;
+	for (uint32_t i = 0; i < module->block_count; i++) {
+		struct tare_blocks_listed_block *block = &code->blocks[i];
+		*block = (struct tare_blocks_listed_block){ code->build, next, 0, code->words };
+		for (; written < end && written->block == i; written++, block->count++)
+			*next++ = (struct tare_blocks_listed_row){ written->at, written->file,
+				                                   written->line };
+	}
+	return 0;
+}
+
 int tare_blocks_listed_make(const struct tare_blocks_build *build, struct tare_blocks_listed *code)
 {
 	const struct tare_blocks_module *module = &build->module;
 	struct gathering all = { .code = code };
 
 	*code = (struct tare_blocks_listed){ .build = build };
+	if (!tare_blocks_has_words(module))
+		return list_written(module, code);
 	for (uint32_t i = 0; i < module->block_count; i++)
 		tare_blocks_each(module, i, gather, &all);
 	code->blocks = calloc((size_t)module->block_count + 1, sizeof *code->blocks);
@@ -62,11 +84,32 @@ void tare_blocks_listed_free(struct tare_blocks_listed *code)
 	free(code->rows);
 }
 
+// An instruction of a text in one line, with a blank for each gap.
+static void write_written(const char *from, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (; *from && *from != ';' && used + 1 < size; from++) {
+		bool blank = strchr(" \t\r\n", *from) != NULL;
+		if (!blank)
+			text[used++] = *from;
+		else if (used && text[used - 1] != ' ')
+			text[used++] = ' ';
+	}
+	text[used] = '\0';
+}
+
 const char *tare_blocks_listed_text(const struct tare_blocks_listed_block *block,
                                     const struct tare_blocks_listed_row *row)
 {
-	return tare_blocks_disassemble(&block->build->module, row->at, block->words,
-	                               TARE_BLOCKS_INSTRUCTION_TEXT);
+	const struct tare_blocks_module *module = &block->build->module;
+
+	if (tare_blocks_has_words(module))
+		return tare_blocks_disassemble(module, row->at, block->words,
+		                               TARE_BLOCKS_INSTRUCTION_TEXT);
+	write_written(module->text ? module->text + row->at : "", block->words,
+	              TARE_BLOCKS_INSTRUCTION_TEXT);
+	return block->words;
 }
 
 // ---- texts

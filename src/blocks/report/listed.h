@@ -8,7 +8,7 @@
 
 // An instruction of a block.
 struct tare_blocks_listed_row {
-	size_t at;           // word of the module
+	size_t at;           // word of the module, or byte of its text
 	uint32_t file, line; // 0: not known
 };
 // The instructions of one block, those that execute nothing left out.

@@ -141,7 +141,8 @@ void tare_blocks_options_text(struct tare_text *text, const struct tare_blocks_t
 		    "APIs are not changed\n",
 		    file);
 	if (!verbose && shown > KERNELS)
-		fprintf(file, "  %zu more kernels; --verbose shows them\n", shown - KERNELS);
+		fprintf(file, "  %zu more kernel%s\n", shown - KERNELS,
+		        shown - KERNELS == 1 ? "; --verbose shows it" : "s; --verbose shows them");
 	if (trials->rounds >= TARE_BLOCKS_LEAST_ROUNDS)
 		fprintf(file,
 		        "\n  An interval is from the least to the most of the rounds' ratios; it "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
-#include "blocks/module/printing.h"
 #include "blocks/report/answer.h"
 #include "blocks/report/facts.h"
 #include "blocks/report/options.h"
@@ -60,34 +59,6 @@ static void write_head(const struct tare_blocks_rows *rows, FILE *file)
 	        tare_format_bytes(document->profile->counter_bytes, room));
 }
 
-// So many launches, or what so many processes launched, are not in the counts.
-static void write_left_out(uint64_t number, const char *noun, const char *why, FILE *file)
-{
-	char grouped[NUMBER];
-
-	if (number)
-		fprintf(file, "  not counted: %s %s%s %s\n", tare_format_grouped(number, grouped),
-		        noun, number == 1 ? "" : "es", why);
-}
-
-static void write_missing(const struct tare_blocks_document *document, FILE *file)
-{
-	const struct tare_blocks_profile *profile = document->profile;
-	char lost[160];
-
-	snprintf(lost, sizeof lost,
-	         "of kernels beyond the %d of a process for which there is room, or with names of "
-	         "more than %d bytes",
-	         BLOCKS_KERNELS, BLOCKS_NAME_BYTES - 1);
-	write_left_out(profile->unknown_launches, "launch",
-	               "of kernels that were made in a way that tare does not see", file);
-	write_left_out(profile->lost_launches, "launch", lost, file);
-	write_left_out(profile->without_room, "process",
-	               "that launched kernels, as there was no room for counts in $TMPDIR", file);
-	if (profile->command_buffers)
-		fputs("  not counted: what the program launches by command buffers\n", file);
-}
-
 // ---- blocks, lines, loops
 
 // `most` rows of a table without -v; returns how many are left out.
@@ -109,7 +80,8 @@ static void write_blocks(struct tare_text *text, const struct tare_blocks_row *r
 	size_t more = write_table(text, &tare_blocks_blocks_table, row, BLOCKS);
 
 	if (more)
-		fprintf(text->file, "  %zu more blocks; --verbose shows them\n", more);
+		fprintf(text->file, "  %zu more block%s; --verbose shows %s\n", more, plural(more),
+		        more == 1 ? "it" : "them");
 }
 
 // Whether the source of a line that is shown is a file's as it is now.
@@ -138,7 +110,8 @@ static void write_lines(struct tare_text *text, const struct tare_blocks_row *ro
 		fputs("  sources are the files that the module names, as they are now\n",
 		      text->file);
 	if (more)
-		fprintf(text->file, "  %zu more lines; --verbose shows them\n", more);
+		fprintf(text->file, "  %zu more line%s; --verbose shows %s\n", more, plural(more),
+		        more == 1 ? "it" : "them");
 }
 
 static void write_turns(const struct tare_blocks_sampled *sampled, uint32_t header, FILE *file)
@@ -195,28 +168,7 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 	        tare_format_significant((double)all / (double)kernel->work_items, 4, mean),
 	        kernel->build->level, kernel->build->options[0] ? ", built with " : "",
 	        kernel->build->options);
-	if (kernel->entered != kernel->work_items)
-		fprintf(file,
-		        "  counts are missing: %s of these work-items ended with their counts "
-		        "written\n",
-		        tare_format_grouped(kernel->entered, a));
-	tare_blocks_read_back_text(kernel, file);
-	if (kernel->unchecked)
-		fprintf(file,
-		        "  not checked: of %s launch%s the device read from memory how many "
-		        "work-groups there are, so that these work-items are those that were "
-		        "counted\n",
-		        tare_format_grouped(kernel->unchecked, a),
-		        kernel->unchecked == 1 ? "" : "es");
-	if (kernel->tally.unsized)
-		fprintf(
-		    file,
-		    "  at least these bytes: %s copies had a size that is known at run time only\n",
-		    tare_format_grouped(kernel->tally.unsized, a));
-	if (tare_blocks_prints(&kernel->build->module, kernel->name))
-		fputs("  it prints: lines of different work-items may come in another order than "
-		      "without counters, as OpenCL leaves open\n",
-		      file);
+	tare_blocks_trust_text(kernel, file);
 	tare_blocks_facts_text(kernel, file);
 	tare_blocks_times_text(row, file);
 	tare_blocks_mix_text("instructions", &kernel->tally, file);
@@ -266,7 +218,7 @@ static int write_rows(struct tare_text *text, const struct tare_blocks_rows *row
 
 	if (rows->launches) {
 		write_head(rows, text->file);
-		write_missing(document, text->file);
+		tare_blocks_missing_text(document, text->file);
 		tare_blocks_answers_text(text, rows);
 	} else {
 		write_program(document, text->file);

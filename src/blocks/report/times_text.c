@@ -47,6 +47,12 @@ void tare_blocks_times_text(const struct tare_blocks_row *row, FILE *file)
 
 	if (!times->asked)
 		return;
+	if (kernel->far || !tare_blocks_has_words(&kernel->build->module)) {
+		fputs("  time: n/a, because the host's clock tells nothing of a device that is no "
+		      "CPU\n",
+		      file);
+		return;
+	}
 	if (times->why.code) {
 		fprintf(file, "  time: n/a, because %s\n", times->why.message);
 		return;

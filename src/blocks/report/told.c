@@ -55,8 +55,14 @@ const char *tare_blocks_span_words(const struct tare_blocks_build *build, uint32
 	return text;
 }
 
-static void write_lanes(const struct tare_blocks_sampled *sampled, FILE *file)
+static void write_lanes(const struct tare_blocks_told *told, FILE *file)
 {
+	const struct tare_blocks_sampled *sampled = &told->sampled;
+
+	if (!tare_blocks_has_words(&told->kernel->build->module)) {
+		fputs("  lanes and lines of memory: n/a, because PTX is not sampled\n", file);
+		return;
+	}
 	if (!sampled->work_items) {
 		fputs("  lanes and lines of memory: not sampled; --sample does\n", file);
 		return;
@@ -153,7 +159,7 @@ static void write_finding(const struct tare_blocks_build *build,
 
 void tare_blocks_lanes_text(const struct tare_blocks_told *told, FILE *file)
 {
-	write_lanes(&told->sampled, file);
+	write_lanes(told, file);
 	write_accesses(told, file);
 }
 

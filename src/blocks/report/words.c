@@ -32,7 +32,9 @@ static const struct {
 	                    "SPIR-V (clCompileProgram), or one module have all of it",
 	                    false },
 	[BLOCKS_NO_INTAKE] = { "its device is no CPU, and its driver takes no SPIR-V (it tells no "
-	                       "CL_DEVICE_IL_VERSION): run it on a device whose driver does",
+	                       "CL_DEVICE_IL_VERSION) and gives no PTX that is the same for "
+	                       "all devices of the program: run it on one device, or on one "
+	                       "whose driver takes SPIR-V",
 	                       false },
 	[BLOCKS_NO_MEMORY] = { "the device gave no memory for its counters, and the program's own "
 	                       "was run",

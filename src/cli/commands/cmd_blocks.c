@@ -31,7 +31,6 @@ struct own {
 	int before;
 	int times;
 	int gains;
-	const char *sqlite; // a file; NULL: none
 };
 _Static_assert(sizeof(struct own) <= TARE_OWN_SETTINGS, "it lies in tare_settings");
 
@@ -154,7 +153,6 @@ static int collect(struct session *session, struct tare_error *error)
 
 static int write_all(const struct session *session, struct tare_error *error)
 {
-	const struct own *own = (const void *)session->settings->own;
 	const struct tare_blocks_document document = { .program = session->settings->program,
 		                                       .exit_status = session->runs.end.status,
 		                                       .exit_signal = session->runs.end.signal,
@@ -169,7 +167,7 @@ static int write_all(const struct session *session, struct tare_error *error)
 		                                       .profile = &session->profile,
 		                                       .samples = &session->samples };
 
-	return tare_blocks_report(session->settings, own->sqlite, &document, error);
+	return tare_blocks_report(session->settings, &document, error);
 }
 
 // Why there is nothing to report on.
@@ -418,26 +416,39 @@ static void session_free(struct session *session)
 	free(session->exact);
 }
 
+// What of the command's options cannot be, alone or together. 0 or a negative errno with a
+// sentence.
+static int check(const struct own *own, struct tare_error *error)
+{
+	const char *sampled = own->exact        ? "--exact"
+	                      : own->executions ? "--executions"
+	                      : own->period     ? "--period"
+	                                        : NULL;
+
+	if (own->ptx && sampled)
+		return tare_fail(error, EINVAL, "--ptx samples nothing: leave it out, or %s",
+		                 sampled);
+	if ((own->ptx || own->executions) && own->once)
+		return tare_fail(error, EINVAL,
+		                 "--%s counts in one more run of the program: leave out --once",
+		                 own->ptx ? "ptx" : "executions");
+	if (own->period &&
+	    (own->period < SAMPLES_LEAST_PERIOD || own->period > SAMPLES_MOST_PERIOD))
+		return tare_fail(error, EINVAL, "--period is a power of 2, from %d to %d",
+		                 SAMPLES_LEAST_PERIOD, SAMPLES_MOST_PERIOD);
+	if (own->rounds > TARE_BLOCKS_MOST_ROUNDS)
+		return tare_fail(error, EINVAL, "--rounds is at most %d", TARE_BLOCKS_MOST_ROUNDS);
+	return tare_blocks_sets_check(own->options.at, own->options.count, error);
+}
+
 static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const struct own *own = (const void *)settings->own;
 	struct session session = { .settings = settings };
-	if (own->period &&
-	    (own->period < SAMPLES_LEAST_PERIOD || own->period > SAMPLES_MOST_PERIOD)) {
-		tare_fail(error, EINVAL, "--period is a power of 2, from %d to %d",
-		          SAMPLES_LEAST_PERIOD, SAMPLES_MOST_PERIOD);
-		return TARE_EXIT_USAGE;
-	}
-	if (own->rounds > TARE_BLOCKS_MOST_ROUNDS) {
-		tare_fail(error, EINVAL, "--rounds is at most %d", TARE_BLOCKS_MOST_ROUNDS);
-		return TARE_EXIT_RECORD;
-	}
-	if (tare_blocks_sets_check(own->options.at, own->options.count, error) < 0)
-		return TARE_EXIT_RECORD;
-	int status = tare_outputs_check(settings, error);
+	int status = check(own, error) < 0 ? TARE_EXIT_RECORD : tare_outputs_check(settings, error);
 
 	if (status == TARE_EXIT_OK)
-		status = tare_database_check(settings, own->sqlite, error);
+		status = tare_database_check(settings->database, error);
 	if (status != TARE_EXIT_OK)
 		return TARE_EXIT_RECORD;
 	status = prepare(&session, error);
@@ -481,6 +492,8 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "ptx",
 	  .value = TARE_VALUE_NONE,
 	  .summary = "count CUDA kernels of PTX that the program brings, as OpenCL's; sample none",
+	  .detail = "Left out, and said, is what came as machine code. --sample, --before and "
+	            "--times do nothing with these kernels.",
 	  .offset = TARE_OWN_SETTING(struct own, ptx),
 	  .sets = 1 },
 	{ .name = "period",
@@ -560,7 +573,7 @@ static const struct tare_option own_options_rows[] = {
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
 	  .summary = "write a database of kernels, blocks, lines, instructions and findings",
-	  .offset = TARE_OWN_SETTING(struct own, sqlite) },
+	  .offset = TARE_SETTING(database) },
 	{ .name = "html",
 	  .value = TARE_VALUE_OUTPUT,
 	  .value_name = "FILE",
@@ -578,7 +591,8 @@ const struct tare_command tare_blocks_command = {
 	    "Runs an unmodified OpenCL or Level Zero program twice: first to see what its kernels "
 	    "are built "
 	    "from, without its standard output, and then with counters in every basic block. Its "
-	    "results stay its own. Kernels of CUDA are sampled as they run.",
+	    "results stay its own. Kernels of CUDA are sampled as they run; with --ptx those that "
+	    "came as PTX are counted instead.",
 	.run = run,
 	.options = { &tare_ze_cpu_options, &own_options, &tare_quiet_options, &tare_verbose_options,
 	             &tare_help_options },

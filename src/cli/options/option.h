@@ -134,7 +134,8 @@ struct tare_settings {
 	bool device_given;  // by the option, not by $TARE_DEVICE
 	const char *ze_cpu; // a script, "" for none; NULL: not asked for
 	const char *json, *csv, *html;
-	int64_t budget_ns; // 0: not said
+	const char *database; // of a command's own --sqlite; NULL: not asked for
+	int64_t budget_ns;    // 0: not said
 	uint64_t seed;
 	bool seed_given;
 	const char *engine; // of the queues, where the API lets one choose; NULL: not said

@@ -62,10 +62,10 @@ static int write_text(const struct tare_settings *settings, const struct tare_ou
 	return tare_stdout_finish(error);
 }
 
-int tare_blocks_report(const struct tare_settings *settings, const char *sqlite,
+int tare_blocks_report(const struct tare_settings *settings,
                        const struct tare_blocks_document *document, struct tare_error *error)
 {
-	struct database database = { sqlite, error };
+	struct database database = { settings->database, error };
 	struct tare_error of_text = { 0 };
 	struct tare_outputs outputs;
 	int status = tare_outputs_open(settings, &outputs, error);

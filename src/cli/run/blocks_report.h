@@ -4,6 +4,6 @@
 #include "blocks/report/write.h"
 #include "cli/options/option.h"
 
-// `sqlite`: the file of --sqlite; NULL: none. Returns an exit status, with a sentence.
-int tare_blocks_report(const struct tare_settings *settings, const char *sqlite,
+// Returns an exit status, with a sentence.
+int tare_blocks_report(const struct tare_settings *settings,
                        const struct tare_blocks_document *document, struct tare_error *error);

@@ -20,10 +20,8 @@ static int open_file(struct tare_output *output, struct tare_error *error)
 	return TARE_EXIT_FAILED;
 }
 
-int tare_database_check(const struct tare_settings *settings, const char *path,
-                        struct tare_error *error)
+int tare_database_check(const char *path, struct tare_error *error)
 {
-	const char *others[] = { settings->json, settings->csv, settings->html };
 	struct tare_output output = { .path = path };
 
 	if (!path)
@@ -35,9 +33,6 @@ int tare_database_check(const struct tare_settings *settings, const char *path,
 	}
 	if (strcmp(path, "-") == 0)
 		return tare_usage(error, "--sqlite cannot go to standard output; name a file");
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (others[i] && strcmp(others[i], path) == 0)
-			return tare_usage(error, "two outputs would both write %.200s", path);
 	int status = open_file(&output, error);
 	tare_output_close(&output);
 	return status;

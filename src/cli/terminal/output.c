@@ -119,26 +119,45 @@ int tare_output_open(struct tare_output *output, struct tare_error *error)
 	return open_beside(output, exists, &found, error);
 }
 
-static bool same_place(const struct tare_output *a, const struct tare_output *b)
+// Looks at the folder of a path; returns the name in it.
+static const char *folder_of(const char *path, struct stat *found, bool *known)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+	*known = folder && stat(folder, found) == 0;
+	free(folder);
+	return slash ? slash + 1 : path;
+}
+
+static bool same_place(const char *a, const char *b)
 {
 	struct stat first, second;
+	bool found[2] = { stat(a, &first) == 0, stat(b, &second) == 0 };
 
-	if (strcmp(a->path, b->path) == 0)
-		return strcmp(a->path, "/dev/null") != 0;
-	return stat(a->path, &first) == 0 && stat(b->path, &second) == 0 &&
-	       S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+	if (strcmp(a, b) == 0)
+		return strcmp(a, "/dev/null") != 0;
+	if (found[0] || found[1])
+		return found[0] && found[1] && S_ISREG(first.st_mode) &&
+		       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+	// Neither is there yet.
+	return strcmp(folder_of(a, &first, &found[0]), folder_of(b, &second, &found[1])) == 0 &&
+	       found[0] && found[1] && first.st_dev == second.st_dev &&
 	       first.st_ino == second.st_ino;
 }
 
 static int check_distinct(const struct tare_outputs *outputs, struct tare_error *error)
 {
 	for (int i = 0; i < TARE_FORMAT_COUNT; i++)
-		for (int j = i + 1; j < TARE_FORMAT_COUNT; j++) {
-			const struct tare_output *a = &outputs->at[i], *b = &outputs->at[j];
-			if (a->path && b->path && same_place(a, b))
-				return tare_usage(error, "%s and %s would both write %s",
-				                  formats[i].option, formats[j].option,
-				                  is_stdout(a) ? "standard output" : a->path);
+		for (int j = i + 1; j <= TARE_FORMAT_COUNT; j++) {
+			bool last = j == TARE_FORMAT_COUNT;
+			const char *a = outputs->at[i].path,
+			           *b = last ? outputs->database : outputs->at[j].path;
+			if (a && b && same_place(a, b))
+				return tare_usage(
+				    error, "%s and %s would both write %s", formats[i].option,
+				    last ? "--sqlite" : formats[j].option,
+				    is_stdout(&outputs->at[i]) ? "standard output" : a);
 		}
 	return TARE_EXIT_OK;
 }
@@ -169,6 +188,7 @@ int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs 
 	outputs->at[TARE_FORMAT_JSON].path = settings->json;
 	outputs->at[TARE_FORMAT_CSV].path = settings->csv;
 	outputs->at[TARE_FORMAT_HTML].path = settings->html;
+	outputs->database = settings->database;
 	status = check_built_in(settings, error);
 	if (status == TARE_EXIT_OK)
 		status = check_distinct(outputs, error);
@@ -307,7 +327,9 @@ void tare_outputs_print_paths(const struct tare_outputs *outputs, FILE *file)
 		fprintf(file, "%s%s: %s", separator, formats[order[i]].title, output->path);
 		separator = "   ";
 	}
-	if (separator[0])
+	if (outputs->database)
+		fprintf(file, "%sdatabase: %s", separator, outputs->database);
+	if (separator[0] || outputs->database)
 		fputc('\n', file);
 }
 

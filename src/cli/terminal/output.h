@@ -19,6 +19,7 @@ struct tare_output {
 
 struct tare_outputs {
 	struct tare_output at[TARE_FORMAT_COUNT];
+	const char *database; // written by others (cli/run/document_database.h); NULL: none
 };
 
 // One such file alone: opens what output->path names. Returns TARE_EXIT_OK or TARE_EXIT_FAILED with
@@ -29,8 +30,9 @@ int tare_output_finish(struct tare_output *output, struct tare_error *error);
 // Closes and removes what was not put in place.
 void tare_output_close(struct tare_output *output);
 
-// Opens what the settings ask for. Returns TARE_EXIT_OK, TARE_EXIT_USAGE (two outputs to one
-// place) or TARE_EXIT_FAILED (cannot be written); then nothing is left behind.
+// Opens what the settings ask for but the database, whose place is none of theirs. Returns
+// TARE_EXIT_OK, TARE_EXIT_USAGE (two outputs to one place) or TARE_EXIT_FAILED (cannot be written);
+// then nothing is left behind.
 int tare_outputs_open(const struct tare_settings *settings, struct tare_outputs *outputs,
                       struct tare_error *error);
 // Writes the document everywhere and puts the files in place. Returns TARE_EXIT_OK or
