@@ -2,9 +2,10 @@
 """tare blocks where Level Zero programs launch by functions that are newer than the loader, or leave it to the device
 to read how much there is to do."""
 import pytest
-from recorded import SANITIZED, kernel_cache  # noqa: F401
+from recorded import SANITIZED, kernel_cache, run  # noqa: F401
 from test_blocks import LIBRARY, TOOLS, at, check_sums, items_of, kernel_of
-from test_blocks_levelzero import PROGRAM, on, spirv, words_of  # noqa: F401
+from test_blocks_findings import PAIRS
+from test_blocks_levelzero import PROGRAM, on, spirv, spirv_of, words_of  # noqa: F401
 
 pytestmark = [pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),
               pytest.mark.skipif(not TOOLS, reason="there is no clang with an llvm-spirv of its version"),
@@ -53,3 +54,19 @@ def test_launches_whose_groups_are_in_memory_are_counted_and_not_checked(on, spi
         assert not kernel["whole"]
     assert f"not checked: of {2 * launches} launches the device read from memory how many work-groups there are" in done.out.decode()
     assert "counts are missing" not in done.out.decode()
+
+
+def test_a_launch_takes_what_the_one_before_set_in_all_runs(on, tmp_path):  # noqa: F811
+    """Also with kernels that tare has changed: those were not given the arguments of the first of the two launches."""
+    source = spirv_of(PAIRS, tmp_path)
+    words = [source, "immediate", "doubled", "4", "256", "64"]
+    native = on.native(*words, COUNTED_BY="both")
+    assert native.out == on.native(*words).out
+    script = tmp_path / "keeps"
+    script.write_text(f'#!/bin/sh\n"$@" >"{tmp_path}/$TARE_BLOCKS_STAGE.$$.out"\n', encoding="utf-8")
+    script.chmod(0o755)
+    done = run([on.tare, "blocks", "--gains", "--rounds", "1", "--", script, PROGRAM, *words],
+               {**on.environment, "COUNTED_BY": "both"}, cwd=tmp_path)
+    outs = {path.name: path.read_bytes() for path in tmp_path.glob("*.out")}
+    assert done.status == 0 and any(name.startswith("change") for name in outs), done.errors.decode()
+    assert {name: out for name, out in outs.items() if out != native.out} == {}

@@ -142,10 +142,11 @@ def check_whole(kernel, launches):
     assert kernel["whole"] and at(kernel["total"], "kinds.atomic") == launches * ITEMS, kernel
 
 
-@pytest.mark.parametrize("way, launches", [("unfinished", 8), ("released", 1), ("threads", 400), ("forked", 3)])
+@pytest.mark.parametrize("way, launches", [("unfinished", 8), ("released", 1), ("threads", 400), ("shared", 1600), ("forked", 3)])
 def test_all_is_read_however_a_program_ends(far, way, launches):
-    """Without waiting, with a queue that was released while its work waited for the host, by two threads, and with a
-    child that ends first, on a device that needs no thread: it could read, but what it has is its parent's."""
+    """Without waiting, with a queue that was released while its work waited for the host, by two threads, by
+    four in queues that they share, and with a child that ends first, on a device that needs no thread: it could read,
+    but what it has is its parent's."""
     done, kernel = far.far(way, POCL_DEVICES="basic" if way == "forked" else "pthread")
     assert done.status == 0 and f"{launches} launches" in done.out.decode()
     check_whole(kernel, launches)
@@ -158,11 +159,17 @@ def test_devices_of_one_context_are_counted(far):
     check_whole(kernel, 16)
 
 
-def test_sub_devices_are_counted(far):
-    if run([FAR, "sub-devices"], far.environment).status != 0:
-        pytest.skip("the device has no parts")
-    _, kernel = far.far("sub-devices")
-    check_whole(kernel, 16)
+@pytest.mark.parametrize("way, launches", [("part", 1), ("sub-devices", 16)])
+def test_a_device_that_is_none_of_the_programs_is_said(far, way, launches):
+    """Two parts of a device would add to its one memory: PoCL names the whole one as the program's, also where the
+    context is for parts. A CPU's counters are the file, whatever part of it runs."""
+    if run([FAR, way], far.environment).status != 0:
+        pytest.skip("the device has no parts, or its context takes no queue of one")
+    done, kernel = far.far(way)
+    assert done.status == 0 and (kernel["launches"], kernel["counted_launches"]) == (launches, 0)
+    assert "none of its program's" in kernel["not_counted"]
+    _, kernel = far.far(way, device="")
+    assert kernel["counted_launches"] == launches
 
 
 def test_a_launch_that_never_begins_keeps_the_program_no_longer_than_the_limit(far):

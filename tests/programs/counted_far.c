@@ -92,6 +92,22 @@ static void sub_devices(void)
 	on_devices(ids, 2);
 }
 
+// A queue on a part of the device that the program was created for.
+static void part(void)
+{
+	const cl_device_partition_property halves[] = { CL_DEVICE_PARTITION_EQUALLY, 1, 0 };
+	cl_device_id ids[MOST];
+	cl_uint count = 0;
+	cl_int status;
+
+	check(clCreateSubDevices(on.device, halves, MOST, ids, &count), "clCreateSubDevices");
+	cl_command_queue queue = clCreateCommandQueue(on.context, ids[0], 0, &status);
+	check(status, "clCreateCommandQueue");
+	once(queue);
+	check(clFinish(queue), "clFinish");
+	end(1);
+}
+
 // Work that waits for an event of the host's.
 static cl_event behind_event(cl_command_queue queue)
 {
@@ -201,6 +217,51 @@ static void threads(void)
 	end(2 * OFTEN);
 }
 
+// Several threads launch in one queue at once, and each round has a new queue. Each has a kernel of
+// its own.
+enum { SHARING = 4, ROUNDS = 400 };
+static pthread_barrier_t together;
+static cl_command_queue shared;
+static struct program sharing[SHARING];
+
+static void *share(void *own)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_barrier_wait(&together);
+		launch(own, shared, 0, NULL, NULL);
+		pthread_barrier_wait(&together);
+		pthread_barrier_wait(&together);
+	}
+	return NULL;
+}
+
+static void shared_queues(void)
+{
+	pthread_t threads[SHARING];
+	cl_int status;
+
+	pthread_barrier_init(&together, NULL, SHARING + 1);
+	for (int i = 0; i < SHARING; i++) {
+		sharing[i] = on;
+		sharing[i].kernel = clCreateKernel(on.program, "add_one", &status);
+		check(status, "clCreateKernel");
+		check(clSetKernelArg(sharing[i].kernel, 0, sizeof(cl_mem), &on.memory), "argument");
+		pthread_create(&threads[i], NULL, share, &sharing[i]);
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		shared = queue_of(&on, 0);
+		pthread_barrier_wait(&together);
+		pthread_barrier_wait(&together);
+		if (i % 2)
+			clFinish(shared);
+		clReleaseCommandQueue(shared);
+		pthread_barrier_wait(&together);
+	}
+	for (int i = 0; i < SHARING; i++)
+		pthread_join(threads[i], NULL);
+	end(SHARING * ROUNDS);
+}
+
 int main(int count, char **words)
 {
 	const char *way = count > 1 ? words[1] : "";
@@ -210,6 +271,8 @@ int main(int count, char **words)
 		devices();
 	else if (strcmp(way, "sub-devices") == 0)
 		sub_devices();
+	else if (strcmp(way, "part") == 0)
+		part();
 	else if (strcmp(way, "released") == 0)
 		released();
 	else if (strcmp(way, "stuck") == 0)
@@ -222,6 +285,8 @@ int main(int count, char **words)
 		killed_with_two_queues();
 	else if (strcmp(way, "forked") == 0)
 		forked();
+	else if (strcmp(way, "shared") == 0)
+		shared_queues();
 	else if (strcmp(way, "threads") == 0)
 		threads();
 	else

@@ -77,6 +77,9 @@ static const struct {
 	[BLOCKS_ANOTHER_CONTEXT] = { "it ran in another context of its device, too, which has "
 	                             "counters of its own",
 	                             false },
+	[BLOCKS_ANOTHER_DEVICE] = { "it ran on a device that is none of its program's, such as a "
+	                            "part of one: create the program for it",
+	                            false },
 	[BLOCKS_NO_GROUPS] = { "no size of work-groups that divides the launch fills the "
 	                       "device's width",
 	                       false },

@@ -5,8 +5,6 @@
 
 #include <errno.h>
 
-enum { MOST_DEVICES = 32 };
-
 // Of programs without a source: the hash of their BUILD or PART, or 0.
 static struct guest_map *origins;
 
@@ -30,7 +28,7 @@ void blocks_set_origin(cl_program program, uint64_t hash)
 static bool is_compiled(cl_program program)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
-	cl_device_id devices[MOST_DEVICES];
+	cl_device_id devices[BLOCKS_MOST_DEVICES];
 
 	return blocks_next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices,
 	                                    NULL) == CL_SUCCESS &&
@@ -62,7 +60,7 @@ static uint64_t source_of(cl_program program)
 // The program has been given its binaries.
 static void kept(cl_program program, unsigned char *const *binaries, size_t count)
 {
-	size_t sizes[MOST_DEVICES], bytes = 0;
+	size_t sizes[BLOCKS_MOST_DEVICES], bytes = 0;
 
 	if (blocks_next.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes,
 	                                 &bytes) != CL_SUCCESS)

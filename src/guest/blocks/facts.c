@@ -6,12 +6,12 @@
 #define CL_KERNEL_SPILL_MEM_SIZE_INTEL 0x4109
 #endif
 // Only its compiler tells spills; another's might take the number for something else.
-enum { VENDOR_INTEL = 0x8086, MOST_DEVICES = 32 };
+enum { VENDOR_INTEL = 0x8086 };
 
 static cl_device_id device_of(cl_kernel kernel)
 {
 	cl_program program = NULL;
-	cl_device_id devices[MOST_DEVICES] = { NULL };
+	cl_device_id devices[BLOCKS_MOST_DEVICES] = { NULL };
 
 	if (blocks_next.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program,
 	                                NULL) != CL_SUCCESS ||

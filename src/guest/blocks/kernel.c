@@ -424,17 +424,23 @@ static cl_kernel twin_of(struct pair *pair)
 	return NULL;
 }
 
-// The pair for the device of a queue.
-static struct pair *find_on(cl_kernel kernel, cl_command_queue queue)
+// The pair for the device of a queue, and the twin to launch in it, or NULL. A device that is not
+// one of the program's, such as a part of one, has no counters: several would add to one memory.
+static struct pair *find_on(cl_kernel kernel, cl_command_queue queue, cl_kernel *twin)
 {
 	struct pair *first = find(kernel), *pair = first;
 	cl_device_id device = NULL;
 
-	if (pair == NULL || pair->other == NULL)
-		return pair;
-	blocks_next.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
-	while (pair != NULL && pair->device != device)
-		pair = pair->other;
+	*twin = NULL;
+	if (first != NULL && first->device != NULL) {
+		blocks_next.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device,
+		                                  NULL);
+		while (pair != NULL && pair->device != device)
+			pair = pair->other;
+	}
+	if (pair == NULL && first != NULL && first->twin != NULL)
+		first->row->why = BLOCKS_ANOTHER_DEVICE;
+	*twin = twin_of(pair);
 	return pair != NULL ? pair : first;
 }
 
@@ -468,8 +474,8 @@ static CL_API_ENTRY cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel 
                                               cl_uint wait_count, const cl_event *waits,
                                               cl_event *event)
 {
-	struct pair *pair = find_on(kernel, queue);
-	cl_kernel twin = twin_of(pair);
+	cl_kernel twin;
+	struct pair *pair = find_on(kernel, queue, &twin);
 	cl_int code = CL_SUCCESS;
 	size_t chosen[3];
 	const size_t *groups = locals;
@@ -511,8 +517,8 @@ static CL_API_ENTRY cl_int CL_API_CALL task(cl_command_queue queue, cl_kernel ke
                                             cl_uint wait_count, const cl_event *waits,
                                             cl_event *event)
 {
-	struct pair *pair = find_on(kernel, queue);
-	cl_kernel twin = twin_of(pair);
+	cl_kernel twin;
+	struct pair *pair = find_on(kernel, queue, &twin);
 	cl_int code = CL_SUCCESS;
 
 	if (twin != NULL) {

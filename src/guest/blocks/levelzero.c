@@ -345,11 +345,20 @@ static ze_result_t ZE_APICALL kernel_destroy(ze_kernel_handle_t handle)
 	}
 	if (kernel->twin != NULL)
 		blocks_ze_next.kernel_destroy(kernel->twin);
+	if (kernel->parted != NULL)
+		blocks_ze_next.kernel_destroy(kernel->parted);
 	guest_acquire(&lock);
 	kernel->following = spare_kernel;
 	spare_kernel = kernel;
 	guest_release(&lock);
 	return result;
+}
+
+void blocks_ze_part(struct blocks_ze_kernel *kernel)
+{
+	if (kernel->twin != NULL)
+		kernel->parted = kernel->twin;
+	kernel->twin = NULL;
 }
 
 // What was set for the kernel was set for the twin with this result: a twin that lacks it is not
@@ -360,8 +369,7 @@ static void set_too(struct blocks_ze_kernel *kernel, ze_result_t code)
 		return;
 	kernel->row->why = BLOCKS_ARGUMENT_FAILED;
 	kernel->row->code = (int32_t)code;
-	blocks_ze_next.kernel_destroy(kernel->twin);
-	kernel->twin = NULL;
+	blocks_ze_part(kernel);
 }
 
 // Calls a function for the kernel, and then for its twin.

@@ -71,6 +71,7 @@ struct blocks_ze_row {
 struct blocks_ze_kernel {
 	struct blocks_kernel *row;          // NULL: there was no room for one
 	ze_kernel_handle_t twin;            // NULL: none, launches are the kernel's own
+	ze_kernel_handle_t parted;          // it was one, and may still run
 	void *counters;                     // of the twin, mapped; NULL: they are `far`
 	struct blocks_far *far;             // in the memory of the device
 	void *memory;                       // the twin's last argument, which the kernel has not
@@ -84,6 +85,9 @@ struct blocks_ze_kernel {
 	struct blocks_ze_kernel *following; // among those to be used again
 };
 struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel); // NULL: not known
+
+// Its twin is not launched any more, as row->why says.
+void blocks_ze_part(struct blocks_ze_kernel *kernel);
 
 bool blocks_ze_kernels_begin(enum blocks_stage stage);
 extern const struct blocks_ze_row blocks_ze_kernel_rows[];
@@ -99,6 +103,7 @@ struct blocks_far *blocks_ze_far_memory(ze_context_handle_t context, ze_device_h
 // Before the first launch: says which of its work-groups are sampled.
 void blocks_ze_far_sample(struct blocks_far *far, uint64_t work_items);
 // A launch of the twin was given to a queue, or to an immediate list, which may go.
+void blocks_ze_begin_used(void);
 void blocks_ze_used(struct blocks_far *far, const void *handle, bool immediate);
 void blocks_ze_gone(const void *handle);
 extern const struct blocks_ze_row blocks_ze_far_rows[];
@@ -146,7 +151,8 @@ struct blocks_ze_call {
 	const void *next;
 	void **values;
 	uint32_t size[3];
-	bool own; // the twin is not to be launched; row->why says why
+	bool own;  // the twin is not to be launched; row->why says why
+	bool sets; // it sets arguments and groups of what is launched, and those stay
 };
 // Launches the twin, or else the kernel, and counts it. The driver's answer.
 ze_result_t blocks_ze_launch(const struct blocks_ze_call *call, ze_kernel_handle_t kernel,

@@ -25,6 +25,7 @@ bool blocks_ze_lists_begin(void)
 	guest_lock_register(&lock);
 	immediates = guest_map_new();
 	lists = guest_map_new();
+	blocks_ze_begin_used();
 	return immediates != NULL && lists != NULL;
 }
 
@@ -39,7 +40,10 @@ static void count_one(const struct launch *launch, const void *given, bool immed
 	uint64_t items = launch->groups * launch->in_group;
 
 	blocks_count_launch(launch->row, launch->counted, items);
-	if (launch->far != NULL)
+	// After a list that waits itself there is nothing to be waited for.
+	if (launch->far != NULL && immediate && guest_map_find(immediates, given, 0) == 2)
+		blocks_far_launched(launch->far, given);
+	else if (launch->far != NULL)
 		blocks_ze_used(launch->far, given, immediate);
 	if (launch->unchecked)
 		__atomic_fetch_add(&launch->row->unchecked, 1, __ATOMIC_RELAXED);
@@ -72,6 +76,8 @@ static void note(ze_command_list_handle_t list, const struct launch *made)
 	*launch = *made;
 	launch->following = (struct launch *)(uintptr_t)guest_map_find(lists, list, 0);
 	guest_map_put(lists, list, (uintptr_t)launch);
+	if (launch->far != NULL)
+		atomic_store(&launch->far->listed, true);
 }
 
 static void forget(ze_command_list_handle_t list)
@@ -180,18 +186,42 @@ static bool regroup(const struct blocks_ze_kernel *known, ze_group_count_t *grou
 	return true;
 }
 
+// The context of its counters was to be destroyed, and the driver refused.
+static bool is_gone(const struct blocks_ze_kernel *known)
+{
+	return known->far != NULL && atomic_load(&known->far->context) == NULL;
+}
+
 // The twin's groups, if it is to be launched; else row->why says why not.
 static bool takes_twin(const struct blocks_ze_kernel *known, ze_group_count_t *groups)
 {
 	if (known == NULL || known->twin == NULL)
 		return false;
-	if (known->misfits != 0)
+	if (is_gone(known))
+		known->row->why = BLOCKS_NO_MEMORY;
+	else if (known->misfits != 0)
 		known->row->why = BLOCKS_OTHER_VALUE;
 	else if (!known->regroups || regroup(known, groups))
 		return true;
 	else
 		known->row->why = BLOCKS_NO_GROUPS;
 	return false;
+}
+
+// The program's own kernel was launched, after the twin failed with `code` where it was tried.
+static void own_launched(const struct blocks_ze_call *call, struct blocks_ze_kernel *known,
+                         bool tried, ze_result_t code)
+{
+	if (tried) {
+		known->row->why = BLOCKS_LAUNCH_FAILED;
+		known->row->code = (int32_t)code;
+	}
+	// The twin lacks what was set with the launch.
+	if (call->sets && known != NULL) {
+		blocks_ze_part(known);
+		known->bare = false;
+	}
+	note(call->list, &(const struct launch){ .row = row_of(known) });
 }
 
 ze_result_t blocks_ze_launch(const struct blocks_ze_call *call, ze_kernel_handle_t kernel,
@@ -216,19 +246,15 @@ ze_result_t blocks_ze_launch(const struct blocks_ze_call *call, ze_kernel_handle
 			                                         .far = known->far,
 			                                         .groups = groups_of(groups),
 			                                         .in_group = in_group });
+			known->bare |= call->sets;
 			return code;
 		}
-		if (known->bare)
-			return code;
 	}
+	if (known != NULL && known->bare && !call->sets)
+		return has ? code : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 	ze_result_t result = call->append(call, kernel, groups, NULL);
-	if (result != ZE_RESULT_SUCCESS)
-		return result;
-	if (has) {
-		known->row->why = BLOCKS_LAUNCH_FAILED;
-		known->row->code = (int32_t)code;
-	}
-	note(call->list, &(const struct launch){ .row = row_of(known) });
+	if (result == ZE_RESULT_SUCCESS)
+		own_launched(call, known, has, code);
 	return result;
 }
 
@@ -263,6 +289,13 @@ static ze_result_t ZE_APICALL launch_cooperative(ze_command_list_handle_t list,
 
 // ---- launches of which the device reads how many groups they have
 
+static bool is_bare(ze_kernel_handle_t kernel)
+{
+	const struct blocks_ze_kernel *known = blocks_ze_kernel(kernel);
+
+	return known != NULL && known->bare;
+}
+
 // The twin, or the kernel where that cannot be launched so; row->why says why.
 static ze_kernel_handle_t indirect_of(ze_kernel_handle_t kernel)
 {
@@ -270,8 +303,8 @@ static ze_kernel_handle_t indirect_of(ze_kernel_handle_t kernel)
 
 	if (known == NULL || known->twin == NULL)
 		return kernel;
-	if (known->misfits != 0) {
-		known->row->why = BLOCKS_OTHER_VALUE;
+	if (known->misfits != 0 || is_gone(known)) {
+		known->row->why = is_gone(known) ? BLOCKS_NO_MEMORY : BLOCKS_OTHER_VALUE;
 		return kernel;
 	}
 	if (known->regroups) {
@@ -309,7 +342,7 @@ static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,
 	ze_result_t result =
 	    blocks_ze_next.launch_indirect(list, launched, groups, signal, count, waits);
 
-	if (result != ZE_RESULT_SUCCESS && launched != kernel) {
+	if (result != ZE_RESULT_SUCCESS && launched != kernel && !is_bare(kernel)) {
 		launched = kernel;
 		result = blocks_ze_next.launch_indirect(list, kernel, groups, signal, count, waits);
 	}
@@ -320,6 +353,14 @@ static ze_result_t ZE_APICALL launch_indirect(ze_command_list_handle_t list,
 
 enum { MOST_AT_ONCE = 64 };
 
+static bool any_bare(const ze_kernel_handle_t *kernels, uint32_t count)
+{
+	for (uint32_t i = 0; kernels != NULL && i < count; i++)
+		if (is_bare(kernels[i]))
+			return true;
+	return false;
+}
+
 static ze_result_t ZE_APICALL launch_several(ze_command_list_handle_t list, uint32_t kernel_count,
                                              ze_kernel_handle_t *kernels, const uint32_t *number,
                                              const ze_group_count_t *groups,
@@ -327,22 +368,28 @@ static ze_result_t ZE_APICALL launch_several(ze_command_list_handle_t list, uint
                                              ze_event_handle_t *waits)
 {
 	ze_kernel_handle_t twins[MOST_AT_ONCE], *launched = kernels;
+	bool bare = any_bare(kernels, kernel_count);
 
-	for (uint32_t i = 0; kernels != NULL && kernel_count <= MOST_AT_ONCE && i < kernel_count;
-	     i++) {
-		twins[i] = indirect_of(kernels[i]);
-		launched = twins;
-	}
+	// Of very many the twins are launched only where they must be: that room is not given back.
+	if (kernels != NULL && (kernel_count <= MOST_AT_ONCE || bare))
+		launched = kernel_count <= MOST_AT_ONCE
+		               ? twins
+		               : guest_memory(kernel_count * sizeof *launched);
+	if (launched == NULL && kernels != NULL)
+		return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+	for (uint32_t i = 0; launched != kernels && i < kernel_count; i++)
+		launched[i] = indirect_of(kernels[i]);
 	ze_result_t result = blocks_ze_next.launch_several(list, kernel_count, launched, number,
 	                                                   groups, signal, count, waits);
-	if (result != ZE_RESULT_SUCCESS && launched != kernels) {
+	if (result != ZE_RESULT_SUCCESS && launched != kernels && !bare) {
 		launched = kernels;
 		result = blocks_ze_next.launch_several(list, kernel_count, kernels, number, groups,
 		                                       signal, count, waits);
 	}
 	for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && i < kernel_count; i++) {
 		const struct blocks_ze_kernel *known = blocks_ze_kernel(kernels[i]);
-		if (kernel_count > MOST_AT_ONCE && known != NULL && known->twin != NULL)
+		if (launched == kernels && kernel_count > MOST_AT_ONCE && known != NULL &&
+		    known->twin != NULL)
 			known->row->why = BLOCKS_INDIRECT;
 		note_indirect(list, kernels[i], launched[i]);
 	}

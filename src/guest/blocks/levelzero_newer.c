@@ -118,17 +118,12 @@ static ze_result_t ZE_APICALL launch_with_arguments(ze_command_list_handle_t lis
 		                             .next = more,
 		                             .values = values,
 		                             .size = { size.x, size.y, size.z },
-		                             .own = !takes_values(known, values) };
+		                             .own = !takes_values(known, values),
+		                             .sets = true };
 
-	if (known != NULL) {
-		memcpy(known->group, call.size, sizeof known->group);
-		known->bare = false;
-	}
-	ze_result_t result = blocks_ze_launch(&call, kernel, &groups);
-	// What was set stays, with the twin alone.
 	if (known != NULL)
-		known->bare = !call.own && result == ZE_RESULT_SUCCESS;
-	return result;
+		memcpy(known->group, call.size, sizeof known->group);
+	return blocks_ze_launch(&call, kernel, &groups);
 }
 
 // ---- lists

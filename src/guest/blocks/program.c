@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #define SPIR "-x spir -spir-std=1.2 "
-enum { MOST_DEVICES = BLOCKS_MOST_DEVICES, MOST_FEATURES = 64 };
+enum { MOST_FEATURES = 64 };
 
 // An instrumented program that was built, or could not be. Never freed: it holds its context, so
 // that the context's handle stays its own.
@@ -76,7 +76,7 @@ cl_uint blocks_devices(cl_program program, cl_device_id *devices)
 	size_t bytes = 0;
 
 	if (blocks_next.clGetProgramInfo(program, CL_PROGRAM_DEVICES,
-	                                 MOST_DEVICES * sizeof *devices, devices,
+	                                 BLOCKS_MOST_DEVICES * sizeof *devices, devices,
 	                                 &bytes) != CL_SUCCESS)
 		return 0;
 	return (cl_uint)(bytes / sizeof *devices);
@@ -213,7 +213,7 @@ void blocks_source_read(cl_program program, uint64_t headers, struct blocks_sour
 {
 	struct blocks_build build = { .headers = headers };
 	struct blocks_source ptx = { .data = NULL };
-	cl_device_id devices[MOST_DEVICES];
+	cl_device_id devices[BLOCKS_MOST_DEVICES];
 	cl_platform_id platform = NULL;
 	cl_bool images = CL_FALSE;
 
@@ -256,9 +256,9 @@ static cl_program load(const struct twin *twin, cl_uint count, const cl_device_i
                        cl_int *code)
 {
 	const unsigned char *spirv = (const unsigned char *)(twin->module + 1);
-	const unsigned char *binaries[MOST_DEVICES];
+	const unsigned char *binaries[BLOCKS_MOST_DEVICES];
 	const char *source = (const char *)spirv;
-	size_t lengths[MOST_DEVICES];
+	size_t lengths[BLOCKS_MOST_DEVICES];
 
 	if (twin->module->source_bytes != 0)
 		return blocks_next.clCreateProgramWithSource(twin->context, 1, &source, NULL, code);
@@ -293,7 +293,7 @@ static const char *options_of(const struct twin *twin, bool spirv, char *room)
 static void build(struct twin *twin, cl_program program)
 {
 	char room[sizeof SPIR + sizeof twin->module->options] = "";
-	cl_device_id devices[MOST_DEVICES];
+	cl_device_id devices[BLOCKS_MOST_DEVICES];
 	cl_uint count = blocks_devices(program, devices);
 
 	twin->why = BLOCKS_BUILD_FAILED;

@@ -10,13 +10,11 @@
 // in it: that is compared between the runs.
 #define LINES " -nv-line-info"
 
-enum { MOST_DEVICES = 32 };
-
 // The binary of the i-th of a program's devices.
 static void binary_of(cl_program program, size_t count, size_t i, size_t bytes,
                       struct blocks_source *binary)
 {
-	unsigned char *binaries[MOST_DEVICES] = { NULL };
+	unsigned char *binaries[BLOCKS_MOST_DEVICES] = { NULL };
 
 	if (bytes == 0 || !blocks_source_room(binary, bytes))
 		return;
@@ -33,7 +31,7 @@ static void binary_of(cl_program program, size_t count, size_t i, size_t bytes,
 
 void blocks_ptx_of(cl_program program, struct blocks_source *ptx)
 {
-	size_t sizes[MOST_DEVICES], bytes = 0;
+	size_t sizes[BLOCKS_MOST_DEVICES], bytes = 0;
 
 	*ptx = (struct blocks_source){ .data = NULL };
 	if (blocks_next.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes,
@@ -75,7 +73,7 @@ void blocks_ptx_write_lines(cl_program program, const struct blocks_source *sour
 {
 	const struct blocks_build *build = source->data;
 	struct blocks_source text = { .data = NULL };
-	cl_device_id devices[MOST_DEVICES];
+	cl_device_id devices[BLOCKS_MOST_DEVICES];
 	cl_context context = NULL;
 	cl_int code = CL_SUCCESS;
 	size_t bytes = 0, all = 0;

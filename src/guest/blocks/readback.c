@@ -137,8 +137,9 @@ void blocks_far_add(struct blocks_far *far, const struct blocks_reader *reader)
 	uint32_t none = 0;
 
 	far->reader = reader;
-	far->samples = __atomic_compare_exchange_n(&far->row->far, &none, 1, false,
-	                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	far->samples =
+	    far->memory != NULL && __atomic_compare_exchange_n(&far->row->far, &none, 1, false,
+	                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	far->following = atomic_load(&all);
 	while (!atomic_compare_exchange_weak(&all, &far->following, far))
 		;
@@ -231,8 +232,12 @@ void blocks_far_waited(const void *queue, uint64_t since)
 	     far = far->following) {
 		// What was launched before `last` is looked at cannot have come after it.
 		uint64_t launched = atomic_load(&far->launched);
-		if (atomic_load(&far->context) == NULL || !hold(far))
+		if (!hold(far))
 			continue;
+		if (atomic_load(&far->context) == NULL) {
+			let_go(far);
+			continue;
+		}
 		bool sure = queue != NULL && queue == atomic_load(&far->used) &&
 		            !atomic_load(&far->many) && atomic_load(&far->last) <= since;
 		if (finish(far, 0) && launched != far->told && now >= far->next_ns) {
@@ -252,24 +257,35 @@ static void read_last(struct blocks_far *far, bool idle, uint64_t launched, uint
 	while (!hold(far))
 		if (!blocks_wait_until(end))
 			return;
-	if (finish(far, end) && launched != far->told) {
+	if (atomic_load(&far->context) != NULL && finish(far, end) && launched != far->told) {
 		begin(far, idle, launched);
 		finish(far, end);
 	}
 	let_go(far);
 }
 
-static bool is_idle(const struct blocks_reader *reader, const void *context, uint64_t end)
+bool blocks_far_forget(struct blocks_far *far)
 {
-	bool idle = reader->idle(context, true);
-
-	while (!idle && blocks_wait_until(end))
-		idle = reader->idle(context, false);
-	return idle;
+	atomic_store(&far->context, NULL);
+	if (!hold(far))
+		return false;
+	bool none = !far->under_way;
+	let_go(far);
+	return none;
 }
 
-// Of one context, which is left to itself afterwards where it goes.
-static void last_of(const void *context, uint64_t end)
+static bool is_idle(const struct blocks_reader *reader, const void *context, bool exits,
+                    uint64_t end)
+{
+	int idle = reader->idle(context, true, exits);
+
+	while (idle == 0 && blocks_wait_until(end))
+		idle = reader->idle(context, false, exits);
+	return idle > 0;
+}
+
+// Of one context, which is left to itself afterwards where it goes. Whether it is idle.
+static bool last_of(const void *context, bool exits, uint64_t end)
 {
 	const struct blocks_reader *reader = NULL;
 	uint64_t launched = 0;
@@ -280,26 +296,26 @@ static void last_of(const void *context, uint64_t end)
 			launched += atomic_load(&far->launched) - far->told;
 		}
 	if (reader == NULL || launched == 0)
-		return;
-	bool idle = is_idle(reader, context, end);
+		return true;
+	bool idle = is_idle(reader, context, exits, end);
 	for (struct blocks_far *far = atomic_load(&all); far != NULL; far = far->following)
 		if (atomic_load(&far->context) == context)
 			read_last(far, idle, atomic_load(&far->launched), end);
+	return idle;
 }
 
-void blocks_far_last(const void *context)
+bool blocks_far_last(const void *context)
 {
 	uint64_t end = blocks_now_ns() + BLOCKS_LAST_READ_NS, none = 0;
 
 	if (!is_ours())
-		return;
-	if (context != NULL) {
-		last_of(context, end);
-		return;
-	}
+		return false;
+	if (context != NULL)
+		return last_of(context, false, end);
 	if (!atomic_compare_exchange_strong(&end_ns, &none, end))
 		end = none;
 	for (struct blocks_far *far = atomic_load(&all); far != NULL; far = far->following)
 		if (atomic_load(&far->context) != NULL)
-			last_of(atomic_load(&far->context), end);
+			last_of(atomic_load(&far->context), true, end);
+	return false;
 }

@@ -29,7 +29,9 @@ struct blocks_far {
 	// the API's own: the memory (a cl_mem, an address), what reads it (a queue), and its event
 	// of a read that is under way
 	void *memory, *by, *event;
-	uint64_t *counters; // in the file
+	int32_t code;        // where memory is NULL: what the driver said
+	_Atomic bool listed; // a regular list of Level Zero may launch with it at any time
+	uint64_t *counters;  // in the file
 	// Beside the file: drivers pin memory that they write to, which a file's is no good for.
 	uint64_t *copy;   // what is read; before anything is, what the memory begins with
 	uint64_t *before; // what of it is in the file
@@ -51,16 +53,24 @@ struct blocks_reader {
 	bool (*begin)(struct blocks_far *far);
 	// 1: that is done. 0: not yet. Negative: it failed.
 	int (*done)(struct blocks_far *far);
-	// Whether all that the program had enqueued for this context when it was first asked with
-	// `first` is done.
-	bool (*idle)(const void *context, bool first);
+	// 1: all that the program had enqueued for this context when it was first asked with
+	// `first` is done. 0: not yet. Negative: what can be known is done, and the rest cannot be
+	// known. `exits`: other threads of the program may be using any handle.
+	int (*idle)(const void *context, bool first, bool exits);
 };
+
+// Of two answers of idle() the one for both.
+static inline int blocks_both_idle(int one, int other)
+{
+	return one == 0 || other == 0 ? 0 : one < other ? one : other;
+}
 
 // Room for the row's counters beside a device; NULL: *why says what there is none of. `copy` has
 // what the memory is to begin with. It is the caller's until it is added.
 struct blocks_far *blocks_far_new(struct blocks_kernel *row, const struct blocks_module *module,
                                   const void *context, const void *device, enum blocks_why *why);
-// From now on it is read. Once the memory holds what it is to begin with.
+// From now on it is read. Once the memory holds what it is to begin with; or where there is none,
+// so that it is found and the driver is not asked again.
 void blocks_far_add(struct blocks_far *far, const struct blocks_reader *reader);
 struct blocks_far *blocks_far_find(const struct blocks_kernel *row, const void *context,
                                    const void *device);
@@ -73,9 +83,11 @@ void blocks_far_launched(struct blocks_far *far, const void *queue);
 uint64_t blocks_far_now(void);
 // The program has waited, `since`, for all that was in a queue; NULL: for something.
 void blocks_far_waited(const void *queue, uint64_t since);
-// Reads all of a context's for the last time; NULL: of every context. Where it is a context's, its
-// memory may go afterwards, and is not known any more; the caller takes far->memory off.
-void blocks_far_last(const void *context);
+// Reads all of a context's for the last time; NULL: of every context. Whether all launches of the
+// context's are known to be done.
+bool blocks_far_last(const void *context);
+// Its context goes: it is not found or read any more. False: a read is under way.
+bool blocks_far_forget(struct blocks_far *far);
 
 // ---- time
 

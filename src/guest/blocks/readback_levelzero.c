@@ -15,6 +15,7 @@ struct link {
 	const void *device;
 	ze_command_list_handle_t list; // immediate; NULL: there is none
 	_Atomic uint32_t held;         // a thread appends to it
+	_Atomic bool late;             // a copy in it may not have ended
 };
 
 // A command's event.
@@ -24,17 +25,19 @@ struct signal {
 	ze_event_handle_t event;
 };
 
-// A queue or an immediate list with launches that count so.
+// A queue or an immediate list with launches that count so. It is read and changed with the lock.
 struct used {
 	struct used *following;
-	_Atomic(const void *) handle; // NULL: it is gone
+	const void *handle; // NULL: it is gone, and another one may take its place
 	const void *context;
-	struct signal signal; // of an immediate list, by which it is asked whether it is idle
+	struct link *link;
+	struct signal signal; // of an immediate list that is asked whether it is idle
 	bool immediate, asked;
 };
 
 static struct link *_Atomic links;
-static struct used *_Atomic used;
+static struct used *used;
+static guest_lock lock;
 
 // ---- what copies
 
@@ -64,16 +67,19 @@ static struct link *link_of(ze_context_handle_t context, ze_device_handle_t devi
 	for (struct link *at = atomic_load(&links); at != NULL; at = at->following)
 		if (at->device == device && atomic_load(&at->context) == context)
 			return at;
-	struct link *made = guest_memory(sizeof *made);
-	if (made == NULL)
-		return NULL;
+	ze_command_list_handle_t list;
 	const ze_command_queue_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
 		                                 .ordinal = ordinal_of(device),
 		                                 .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS };
 	if (wanted.ordinal == UINT32_MAX || blocks_ze_next.create_immediate == NULL ||
-	    blocks_ze_next.create_immediate(context, device, &wanted, &made->list) !=
-	        ZE_RESULT_SUCCESS)
+	    blocks_ze_next.create_immediate(context, device, &wanted, &list) != ZE_RESULT_SUCCESS)
 		return NULL;
+	struct link *made = guest_memory(sizeof *made);
+	if (made == NULL) {
+		blocks_ze_next.list_destroy(list);
+		return NULL;
+	}
+	made->list = list;
 	made->device = device;
 	atomic_store(&made->context, context);
 	made->following = atomic_load(&links);
@@ -142,13 +148,19 @@ static int done(struct blocks_far *far)
 
 // ---- queues of the program's
 
+// Of that handle; NULL: one that is free.
 static struct used *find_used(const void *handle)
 {
-	struct used *at = atomic_load(&used);
+	struct used *at = used;
 
-	while (at != NULL && atomic_load(&at->handle) != handle)
+	while (at != NULL && (at->handle != handle || at->asked))
 		at = at->following;
 	return at;
+}
+
+void blocks_ze_begin_used(void)
+{
+	guest_lock_register(&lock);
 }
 
 void blocks_ze_used(struct blocks_far *far, const void *handle, bool immediate)
@@ -156,48 +168,62 @@ void blocks_ze_used(struct blocks_far *far, const void *handle, bool immediate)
 	const struct signal *own = far->by;
 
 	blocks_far_launched(far, handle);
-	if (find_used(handle) != NULL)
+	guest_acquire(&lock);
+	if (find_used(handle) != NULL) {
+		guest_release(&lock);
 		return;
-	struct used *made = guest_memory(sizeof *made);
-	if (made == NULL)
-		return;
-	made->context = atomic_load(&far->context);
-	made->immediate = immediate && make_signal(own->link, &made->signal);
-	atomic_store(&made->handle, handle);
-	made->following = atomic_load(&used);
-	while (!atomic_compare_exchange_weak(&used, &made->following, made))
-		;
+	}
+	struct used *made = find_used(NULL);
+	if (made == NULL && (made = guest_memory(sizeof *made)) != NULL) {
+		made->following = used;
+		used = made;
+	}
+	if (made != NULL) {
+		made->handle = handle;
+		made->context = atomic_load(&far->context);
+		made->link = own->link;
+		made->immediate = immediate;
+	}
+	guest_release(&lock);
 }
 
 void blocks_ze_gone(const void *handle)
 {
+	guest_acquire(&lock);
 	struct used *at = find_used(handle);
-
 	if (at != NULL)
-		atomic_store(&at->handle, NULL);
+		at->handle = NULL;
+	guest_release(&lock);
 }
 
-static bool is_idle(struct used *at, const void *handle, bool first)
+// As blocks_reader.idle() says. The lock keeps a queue from being destroyed while it is asked.
+static int is_idle(struct used *at, bool first, bool exits)
 {
 	if (!at->immediate)
-		return blocks_ze_next.queue_synchronize != NULL &&
-		       blocks_ze_next.queue_synchronize(
-		           (ze_command_queue_handle_t)(uintptr_t)handle, 0) == ZE_RESULT_SUCCESS;
+		return blocks_ze_next.queue_synchronize == NULL
+		           ? -1
+		           : blocks_ze_next.queue_synchronize(
+		                 (ze_command_queue_handle_t)(uintptr_t)at->handle, 0) ==
+		                 ZE_RESULT_SUCCESS;
+	// Other threads may be appending to it, and two must not.
+	if (exits)
+		return -1;
 	if (first)
-		at->asked = blocks_ze_next.barrier((ze_command_list_handle_t)(uintptr_t)handle,
+		at->asked = make_signal(at->link, &at->signal) &&
+		            blocks_ze_next.barrier((ze_command_list_handle_t)(uintptr_t)at->handle,
 		                                   at->signal.event, 0, NULL) == ZE_RESULT_SUCCESS;
-	return at->asked && state_of(&at->signal) > 0;
+	return at->asked ? state_of(&at->signal) : -1;
 }
 
-static bool idle(const void *context, bool first)
+static int idle(const void *context, bool first, bool exits)
 {
-	bool all = true;
+	int all = 1;
 
-	for (struct used *at = atomic_load(&used); at != NULL; at = at->following) {
-		const void *handle = atomic_load(&at->handle);
-		if (handle != NULL && at->context == context)
-			all &= is_idle(at, handle, first);
-	}
+	guest_acquire(&lock);
+	for (struct used *at = used; at != NULL; at = at->following)
+		if (at->handle != NULL && at->context == context)
+			all = blocks_both_idle(all, is_idle(at, first, exits));
+	guest_release(&lock);
 	return all;
 }
 
@@ -229,8 +255,10 @@ static void *make_memory(struct blocks_far *far, ze_context_handle_t context,
 	while (*code == ZE_RESULT_SUCCESS && (state = state_of(signal)) == 0 &&
 	       blocks_wait_until(end))
 		;
-	if (*code == ZE_RESULT_SUCCESS && state <= 0)
+	if (*code == ZE_RESULT_SUCCESS && state <= 0) {
 		*code = ZE_RESULT_NOT_READY;
+		atomic_store(&link->late, true);
+	}
 	// What may still be written to is never freed.
 	return *code == ZE_RESULT_SUCCESS ? memory : NULL;
 }
@@ -243,18 +271,17 @@ struct blocks_far *blocks_ze_far_memory(ze_context_handle_t context, ze_device_h
 	struct blocks_far *far = blocks_far_find(row, context, device);
 	ze_result_t result;
 
-	if (far != NULL)
-		return far;
-	far = blocks_far_new(row, module, context, device, why);
-	if (far == NULL)
-		return NULL;
+	if (far == NULL) {
+		far = blocks_far_new(row, module, context, device, why);
+		if (far == NULL)
+			return NULL;
+		far->memory = make_memory(far, context, device, &result);
+		far->code = (int32_t)result;
+		blocks_far_add(far, &reader);
+	}
 	*why = BLOCKS_NO_MEMORY;
-	far->memory = make_memory(far, context, device, &result);
-	*code = (int32_t)result;
-	if (far->memory == NULL)
-		return NULL;
-	blocks_far_add(far, &reader);
-	return far;
+	*code = far->code;
+	return far->memory != NULL ? far : NULL;
 }
 
 void blocks_ze_far_sample(struct blocks_far *far, uint64_t work_items)
@@ -264,11 +291,15 @@ void blocks_ze_far_sample(struct blocks_far *far, uint64_t work_items)
 
 	if (far->module->sample_items == 0 || atomic_load(&far->launched) != 0)
 		return;
+	const struct signal *signal = far->by;
 	blocks_choose_sample(far->copy, far->module, work_items);
-	if (copy(far->by, (uint64_t *)far->memory + at, far->copy + at,
-	         BLOCKS_SAMPLE_HEAD * sizeof *far->copy) == ZE_RESULT_SUCCESS)
-		while (state_of(far->by) == 0 && blocks_wait_until(end))
-			;
+	if (copy(signal, (uint64_t *)far->memory + at, far->copy + at,
+	         BLOCKS_SAMPLE_HEAD * sizeof *far->copy) != ZE_RESULT_SUCCESS)
+		return;
+	while (state_of(signal) == 0 && blocks_wait_until(end))
+		;
+	if (state_of(signal) <= 0)
+		atomic_store(&signal->link->late, true);
 }
 
 // ---- what is wrapped
@@ -279,30 +310,46 @@ static void free_signal(const struct signal *signal)
 	blocks_ze_next.pool_destroy(signal->pool);
 }
 
-// Ours in a context that goes. What a read may still be using stays.
-static void free_all(const void *context)
+static void forget_used(const void *context, bool idle)
 {
-	for (struct used *at = atomic_load(&used); at != NULL; at = at->following) {
+	guest_acquire(&lock);
+	for (struct used *at = used; at != NULL; at = at->following) {
 		if (at->context != context)
 			continue;
-		at->context = NULL;
-		atomic_store(&at->handle, NULL);
-		if (at->immediate && !at->asked)
+		if (at->asked && idle)
 			free_signal(&at->signal);
+		// Where the barrier may still signal it, the entry stays taken.
+		at->asked &= !idle;
+		at->context = at->handle = NULL;
 	}
+	guest_release(&lock);
+}
+
+// Ours in a context that goes. What the device may still be using stays; `idle`: no kernel is. The
+// driver may refuse to destroy the context: its twins are not launched any more (they see that
+// far->context is gone), and what stands in regular lists keeps its memory.
+static void free_all(const void *context, bool idle)
+{
+	forget_used(context, idle);
 	for (struct blocks_far *far = blocks_far_first(); far != NULL; far = far->following) {
 		if (atomic_load(&far->context) != context)
 			continue;
-		atomic_store(&far->context, NULL);
-		if (far->under_way)
+		struct signal *signal = far->by;
+		bool none = blocks_far_forget(far);
+		if (signal == NULL || far->memory == NULL)
 			continue;
-		free_signal(far->by);
+		if (!none)
+			atomic_store(&signal->link->late, true);
+		if (!idle || atomic_load(&signal->link->late) || atomic_load(&far->listed))
+			continue;
+		free_signal(signal);
 		blocks_ze_next.release((ze_context_handle_t)(uintptr_t)context, far->memory);
 	}
 	for (struct link *at = atomic_load(&links); at != NULL; at = at->following)
 		if (atomic_load(&at->context) == context) {
 			atomic_store(&at->context, NULL);
-			blocks_ze_next.list_destroy(at->list);
+			if (idle && !atomic_load(&at->late))
+				blocks_ze_next.list_destroy(at->list);
 		}
 }
 
@@ -310,8 +357,7 @@ static ze_result_t ZE_APICALL context_destroy(ze_context_handle_t context)
 {
 	int saved = errno;
 
-	blocks_far_last(context);
-	free_all(context);
+	free_all(context, blocks_far_last(context));
 	errno = saved;
 	return blocks_ze_next.context_destroy(context);
 }

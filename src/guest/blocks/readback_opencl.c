@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 32 };
-
 // ---- memory
 
 // The device's memory begins as the copy of it does: no command has to be waited for.
@@ -65,17 +63,20 @@ static int done(struct blocks_far *far)
 
 // A queue that kernels were launched in which count so. Each release may be the last one (drivers
 // hold references of their own), so that the queue is not known any more afterwards, and an event
-// tells when what is in it is done. With its next launch it is known again.
+// tells when what is in it is done. With its next launch it is known again. All but `queue` and
+// `in_order` is read and changed with the lock; the driver is called without it.
 struct used {
 	struct used *following;
 	_Atomic(cl_command_queue) queue; // NULL: released
-	_Atomic(cl_context) context;
+	cl_context context;
 	bool in_order;
-	bool untold;            // it was released, and the driver gave no event
-	_Atomic(cl_event) last; // of one that was released, or is asked whether it is idle
+	bool untold;   // the driver gave no event
+	bool busy;     // a thread asks the driver of it, and `last` is that thread's
+	cl_event last; // of one that was released, or is asked whether it is idle
 };
 
 static struct used *_Atomic queues;
+static guest_lock lock;
 
 static struct used *used_of(cl_command_queue queue)
 {
@@ -86,18 +87,49 @@ static struct used *used_of(cl_command_queue queue)
 	return at;
 }
 
-// One that was released, and whose work is done.
-static struct used *use_again(void)
+static void release_event(cl_event event)
 {
-	for (struct used *at = atomic_load(&queues); at != NULL; at = at->following) {
-		cl_event last = atomic_load(&at->last);
-		if (atomic_load(&at->queue) == NULL && last != NULL && state_of(last) != 0 &&
-		    atomic_compare_exchange_strong(&at->last, &last, NULL)) {
-			blocks_next.clReleaseEvent(last);
-			return at;
-		}
+	if (event != NULL)
+		blocks_next.clReleaseEvent(event);
+}
+
+// Whether the entry is one that was released, and whose work is done: it is busy then.
+static bool take(struct used *at)
+{
+	guest_acquire(&lock);
+	bool can = !at->busy && !at->untold && atomic_load(&at->queue) == NULL;
+	at->busy |= can;
+	guest_release(&lock);
+	if (!can)
+		return false;
+	if (at->last == NULL || state_of(at->last) != 0)
+		return true;
+	guest_acquire(&lock);
+	at->busy = false;
+	guest_release(&lock);
+	return false;
+}
+
+// An entry that is free, and busy.
+static struct used *new_used(void)
+{
+	struct used *at = atomic_load(&queues);
+
+	while (at != NULL && !take(at))
+		at = at->following;
+	if (at != NULL) {
+		release_event(at->last);
+		at->last = NULL;
+		return at;
 	}
-	return NULL;
+	at = guest_memory(sizeof *at);
+	if (at == NULL)
+		return NULL;
+	at->busy = true;
+	at->following = atomic_load(&queues);
+	while (!atomic_compare_exchange_weak(&queues, &at->following, at))
+		;
+	return at;
 }
 
 static void note_queue(cl_command_queue queue, cl_context context)
@@ -106,20 +138,20 @@ static void note_queue(cl_command_queue queue, cl_context context)
 
 	if (used_of(queue) != NULL)
 		return;
-	struct used *again = use_again();
-	struct used *made = again != NULL ? again : guest_memory(sizeof *made);
+	struct used *made = new_used();
 	if (made == NULL)
 		return;
 	blocks_next.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties,
 	                                  &properties, NULL);
-	made->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-	atomic_store(&made->context, context);
-	atomic_store(&made->queue, queue);
-	if (again != NULL)
-		return;
-	made->following = atomic_load(&queues);
-	while (!atomic_compare_exchange_weak(&queues, &made->following, made))
-		;
+	guest_acquire(&lock);
+	// Another thread may have noted it.
+	if (used_of(queue) == NULL) {
+		made->context = context;
+		made->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+		atomic_store(&made->queue, queue);
+	}
+	made->busy = false;
+	guest_release(&lock);
 }
 
 // An event of all that is in the queue now; NULL: the driver gives none.
@@ -134,22 +166,54 @@ static cl_event mark(cl_command_queue queue)
 	return event;
 }
 
-static bool idle(const void *context, bool first)
+// What is to be put back of a busy entry, whose queue may have been released meanwhile.
+static void put_back(struct used *at, cl_command_queue queue, cl_event last)
 {
-	bool all = true;
-
-	for (struct used *at = atomic_load(&queues); at != NULL; at = at->following) {
-		cl_command_queue queue = atomic_load(&at->queue);
-		if (atomic_load(&at->context) != context)
-			continue;
-		if (first && queue != NULL)
-			atomic_store(&at->last, mark(queue));
-		cl_event last = atomic_load(&at->last);
-		if (last != NULL)
-			all &= state_of(last) != 0;
-		else
-			all &= queue == NULL && !at->untold;
+	guest_acquire(&lock);
+	bool same = atomic_load(&at->queue) == queue;
+	if (same) {
+		at->last = last;
+		at->untold = last == NULL;
 	}
+	at->busy = false;
+	guest_release(&lock);
+	if (!same)
+		release_event(last);
+}
+
+// As blocks_reader.idle() says.
+static int is_idle(struct used *at, const void *context)
+{
+	guest_acquire(&lock);
+	cl_command_queue queue = atomic_load(&at->queue);
+	bool none = at->context != context ||
+	            (queue == NULL && at->last == NULL && !at->untold && !at->busy);
+	bool ask = !none && !at->busy && !at->untold;
+	at->busy |= ask;
+	// The program may release it meanwhile.
+	if (ask && queue != NULL)
+		blocks_next.clRetainCommandQueue(queue);
+	int unasked = none ? 1 : at->busy ? 0 : -1;
+	guest_release(&lock);
+	if (!ask)
+		return unasked;
+	cl_event last = at->last != NULL ? at->last : mark(queue);
+	int idle = last != NULL ? state_of(last) != 0 : -1;
+	put_back(at, queue, last);
+	if (queue != NULL)
+		blocks_next.clReleaseCommandQueue(queue);
+	return idle;
+}
+
+// Queues are retained while they are asked, whatever other threads do.
+static int idle(const void *context, bool first, bool exits)
+{
+	int all = 1;
+
+	(void)first;
+	(void)exits;
+	for (struct used *at = atomic_load(&queues); at != NULL; at = at->following)
+		all = blocks_both_idle(all, is_idle(at, context));
 	return all;
 }
 
@@ -159,7 +223,7 @@ static const struct blocks_reader reader = { .begin = begin, .done = done, .idle
 
 bool blocks_is_far(cl_context context)
 {
-	cl_device_id devices[MOST_DEVICES];
+	cl_device_id devices[BLOCKS_MOST_DEVICES];
 	size_t bytes = 0;
 
 	if (blocks_test_far())
@@ -179,18 +243,17 @@ struct blocks_far *blocks_far_memory(cl_context context, cl_device_id device,
 {
 	struct blocks_far *far = blocks_far_find(row, context, device);
 
-	if (far != NULL)
-		return far;
-	far = blocks_far_new(row, module, context, device, why);
-	if (far == NULL)
-		return NULL;
+	if (far == NULL) {
+		far = blocks_far_new(row, module, context, device, why);
+		if (far == NULL)
+			return NULL;
+		far->memory = make_memory(far, context, &far->code);
+		far->by = far->memory != NULL ? make_queue(context, device) : NULL;
+		blocks_far_add(far, &reader);
+	}
 	*why = BLOCKS_NO_MEMORY;
-	far->memory = make_memory(far, context, code);
-	if (far->memory == NULL)
-		return NULL;
-	far->by = make_queue(context, device);
-	blocks_far_add(far, &reader);
-	return far;
+	*code = far->code;
+	return far->memory != NULL ? far : NULL;
 }
 
 // The first launch says which work-groups are sampled: a later one's are not written into memory
@@ -277,23 +340,35 @@ static CL_API_ENTRY void *CL_API_CALL map(cl_command_queue queue, cl_mem memory,
 	return at;
 }
 
+// `last` is of all that is in it.
+static void released(cl_command_queue queue, cl_event last)
+{
+	guest_acquire(&lock);
+	struct used *used = used_of(queue);
+	cl_event before = last;
+	if (used != NULL) {
+		before = used->busy ? NULL : used->last;
+		used->last = last;
+		used->untold = last == NULL;
+		atomic_store(&used->queue, NULL);
+	}
+	guest_release(&lock);
+	release_event(before);
+}
+
 static CL_API_ENTRY cl_int CL_API_CALL release(cl_command_queue queue)
 {
 	int saved = errno;
-	struct used *used = used_of(queue);
 
-	if (used != NULL) {
-		cl_event last = mark(queue);
-		used->untold = last == NULL;
-		atomic_store(&used->last, last);
-		atomic_store(&used->queue, NULL);
-	}
+	if (used_of(queue) != NULL)
+		released(queue, mark(queue));
 	errno = saved;
 	return blocks_next.clReleaseCommandQueue(queue);
 }
 
 void blocks_wrap_waits(cl_icd_dispatch *table)
 {
+	guest_lock_register(&lock);
 	BLOCKS_WRAP(table, clFinish, finish);
 	BLOCKS_WRAP(table, clWaitForEvents, wait_for);
 	BLOCKS_WRAP(table, clEnqueueReadBuffer, read);

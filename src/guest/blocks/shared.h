@@ -134,6 +134,7 @@ enum blocks_why {
 	BLOCKS_NO_PTX,          // a CUDA kernel that came as machine code
 	BLOCKS_NOT_READ,        // the counters were not read from the device; `code`
 	BLOCKS_ANOTHER_CONTEXT, // of CUDA's, which has counters of its own
+	BLOCKS_ANOTHER_DEVICE,  // a queue's, which is none of the program's
 	BLOCKS_WHYS,
 };
 
