@@ -208,6 +208,10 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 		        "counted\n",
 		        tare_format_grouped(kernel->unchecked, a),
 		        kernel->unchecked == 1 ? "" : "es");
+	if (tare_blocks_rounds_otherwise(kernel->build))
+		fprintf(file,
+		        "  results may differ from those without counters in the last bit: %s\n",
+		        tare_blocks_rounds_otherwise(kernel->build));
 	if (kernel->tally.unsized)
 		fprintf(
 		    file,
