@@ -38,8 +38,13 @@ static int translate(const struct work *work, const char *from, const char *to,
 {
 	int status = tare_blocks_translate(work->folder, work->build, from, to, false, error);
 
-	work->build->fuses =
-	    status == 0 && work->build->language == BLOCKS_OPENCL_C && !tare_blocks_calls_mad(from);
+	struct tare_blocks_build *build = work->build;
+	bool may_fuse =
+	         status == 0 && build->language == BLOCKS_OPENCL_C && tare_blocks_may_fuse(from),
+	     calls_mad = may_fuse && tare_blocks_calls_mad(from);
+
+	build->fuses = may_fuse && !calls_mad;
+	build->mads_alike = calls_mad && build->api == BLOCKS_OPENCL;
 	return status;
 }
 

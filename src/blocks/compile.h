@@ -14,6 +14,8 @@ struct tare_blocks_build {
 	bool made;                     // there is a module
 	// what is `mad` in it was `a * b + c` in the source: the driver's compiler may fuse it
 	bool fuses;
+	// the program's own mad() is called beside such: none of them is fused then (fused.h)
+	bool mads_alike;
 	struct tare_error why;            // where there is none
 	struct tare_blocks_module module; // before it was instrumented
 	struct tare_blocks_plan plan;     // which of its blocks have counters
@@ -34,6 +36,10 @@ struct tare_blocks_build {
 // Whether a build is one text, or one module, that another one can be built in place of: it has no
 // parts, and no headers of the program's, and it is no PTX.
 bool tare_blocks_is_single(const struct tare_blocks_build *build);
+
+// Why the last bit of results may be another one with counters: a clause; NULL: nothing that is
+// known of the build lets it.
+const char *tare_blocks_rounds_otherwise(const struct tare_blocks_build *build);
 
 struct tare_blocks_builds {
 	struct tare_blocks_build *at;

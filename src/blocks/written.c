@@ -18,6 +18,22 @@ int tare_blocks_translate(const char *folder, const struct tare_blocks_build *bu
 	return tare_blocks_tool_run(arguments, said, error);
 }
 
+const char *tare_blocks_rounds_otherwise(const struct tare_blocks_build *build)
+{
+	static const char *const loose[] = { "-cl-fast-relaxed-math",
+		                             "-cl-unsafe-math-optimizations" };
+
+	if (build->mads_alike)
+		return "its program calls mad(), and what the driver's compiler would fuse "
+		       "elsewhere "
+		       "in it cannot be told from that";
+	for (size_t i = 0; build->language == BLOCKS_OPENCL_C && i < sizeof loose / sizeof *loose;
+	     i++)
+		if (strstr(build->options, loose[i]))
+			return "its options let each compiler choose how it computes";
+	return NULL;
+}
+
 int tare_blocks_module_write(const char *folder, const struct tare_blocks_build *build,
                              struct blocks_module *head, const void *spirv, size_t bytes,
                              struct tare_error *error)

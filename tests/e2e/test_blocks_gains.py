@@ -112,6 +112,21 @@ kernel void half_seen(global const int *in, global int *out, int n)
     out[i] = sum;
 }
 """
+# A constant in the whole kernel would make the inner loop one of seven rounds.
+LOOPED = """
+#define QUOTIENT(a, b) ((a) / (b))
+kernel void looped(global const int *in, global int *out, int n)
+{
+    int i = get_global_id(0), sum = 0;
+    for (int y = 0; y < 32; y++) {
+        int part = i;
+        for (int k = 0; k < n; k++)
+            part += (y + k) * (y + k) ^ k;
+        sum += QUOTIENT(part, n);
+    }
+    out[i] = sum;
+}
+"""
 # What the text says elsewhere than where the division stands.
 HOSTILE = """
 // kernel void commented(int m) { x / n; }
@@ -209,11 +224,13 @@ WHOLE, NONE = "fewer than 6 rounds", "no argument"
 
 def test_divisors_are_found_in_the_source_or_it_is_said(once):  # noqa: F811
     """A macro's division, and a function's, which is of more than one kernel with other divisors, have no place."""
-    done, document = gained(once, DIVISIONS, *(word for name in ("parts", "hidden", "half_seen", "called", "called_with_other")
+    done, document = gained(once, DIVISIONS + LOOPED, *(word for name in ("parts", "hidden", "looped", "half_seen", "called", "called_with_other")
                                                for word in (name, "7", "256", "64")), rounds=6)
     parts = finding_of(document, "parts", "integer-division")
     assert parts["gain_why"] is None and parts["best_ns"] is not None and parts["differs"] is False
     assert finding_of(document, "hidden", "integer-division")["gain_why"] is None, "all of the kernel takes the value"
+    looped = finding_of(document, "looped", "integer-division")
+    assert looped["best_ns"] is looped["low_ns"] is None and "for something else, too" in looped["gain_why"]
     half = finding_of(document, "half_seen", "integer-division")
     assert half["best_ns"] is None and "50 % of these only" in half["gain_why"] and half["low_ns"] is not None
     for kernel in ("called", "called_with_other"):

@@ -25,10 +25,12 @@ TRANSFORMS = ("64", "128")
 
 def compiled(tmp_path, source, library):
     """A program of ours that calls a library of others; the test is skipped where that is not installed."""
-    program = tmp_path / "program"
-    done = run(["cc", "-w", "-O1", source, "-o", program, f"-l{library}", "-lOpenCL"])
-    if done.status != 0:
+    program, empty, libraries = tmp_path / "program", tmp_path / "empty.c", [f"-l{library}", "-lOpenCL"]
+    empty.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    if run(["cc", empty, "-o", program, *libraries]).status != 0:
         pytest.skip(f"there is no {library} to link with")
+    done = run(["cc", "-w", "-O1", source, "-o", program, *libraries])
+    assert done.status == 0, done.errors.decode()
     return program
 
 

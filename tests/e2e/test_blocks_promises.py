@@ -89,7 +89,7 @@ def promised(request, tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
 
 def judge(finding, documents):
     """What is wrong with the promises, and whether the machine was too busy to tell. Judged is the middle one, beside
-    what the fastest rounds of all tries say: no try is chosen for what it says."""
+    what the fastest rounds of all of them say."""
     pair = PROMISED[finding]
     ordered = sorted((finding_of(document, pair.kernel, finding) for document in documents),
                      key=lambda one: (one["best_ns"] or 0) / one["kernel_ns"])
@@ -113,7 +113,8 @@ def judge(finding, documents):
 
 @pytest.mark.parametrize("finding", PROMISED)
 def test_mending_brings_what_was_promised(promised, finding):
-    documents = []
+    # It ends with the first tries that are good together. A skip needs each try to be too busy to tell.
+    documents, always_busy = [], True
     for index in range(TRIES):
         text, document = promised[index]
         documents.append(document)
@@ -121,6 +122,7 @@ def test_mending_brings_what_was_promised(promised, finding):
         wrong, busy = judge(finding, documents)
         if not wrong and not busy:
             return
-    if busy:
+        always_busy &= busy
+    if always_busy:
         pytest.skip("the machine is busy: its fastest runs differ by more than a quarter of what is gained")
     raise AssertionError(f"{finding}: {wrong}")

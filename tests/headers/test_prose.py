@@ -47,6 +47,7 @@ ALLOWED = {
     "blocks/report/source.c": (1, "a path"),
     "blocks/run.c": (1, "a path"),
     "blocks/tools/tool.c": (2, "a path, and what a compiler printed"),
+    "blocks/written.c": (1, "the options that the program built it with"),
     "cli/devices/device_select.c": (6, "what the user typed, looked for in names of devices"),
     "cli/devices/ze_cpu.c": (1, "a path"),
     "cli/options/completion.c": (1, "characters that a shell wants escaped"),

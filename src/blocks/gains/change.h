@@ -108,6 +108,11 @@ bool tare_blocks_divisor_of(const struct tare_blocks_build *build,
                             const struct tare_blocks_profile *profile, const size_t *defined,
                             size_t at, uint32_t function, struct tare_blocks_divisor *divisor);
 
+// Whether a kernel's argument is nothing but a divisor: were it a constant in the whole kernel,
+// nothing else would change.
+bool tare_blocks_only_divides(const struct tare_blocks_module *module,
+                              const struct blocks_fixed *fixed);
+
 // Whether a kernel's work-items do not see how they are grouped: no barriers, no local memory, no
 // places in groups.
 bool tare_blocks_is_free_of_groups(const struct tare_blocks_module *module,

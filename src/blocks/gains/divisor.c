@@ -3,6 +3,7 @@
 #include "blocks/gains/change.h"
 
 #include "blocks/module/calls.h"
+#include "blocks/module/classify.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,9 @@ enum {
 	COPY_OBJECT = 83,
 	U_CONVERT = 113,
 	S_CONVERT = 114,
+	U_DIV = 134,
+	F_DIV = 136,
+	S_MOD = 139,
 	DIVISOR = 4, // word of a division
 	MOST_STEPS = 4,
 };
@@ -103,6 +107,56 @@ static const struct tare_blocks_kernel *kernel_of(const struct tare_blocks_build
 		    strcmp(profile->kernels[i].name, function->kernel) == 0)
 			return &profile->kernels[i];
 	return NULL;
+}
+
+// The parameter at this place of a function at this word; 0: it has none such.
+static uint32_t parameter_at(const struct spirv_words *words, size_t function, uint32_t index)
+{
+	for (size_t at = function; at < words->count; at += spirv_length(words, at)) {
+		if (spirv_op(words, at) == SPIRV_LABEL || spirv_op(words, at) == SPIRV_FUNCTION_END)
+			break;
+		if (spirv_op(words, at) == SPIRV_PARAMETER && index-- == 0)
+			return operand(words, at, 2);
+	}
+	return 0;
+}
+
+// Whether an instruction takes a value otherwise than as a divisor. A value that is kept in a
+// variable or widened is not followed further.
+static bool is_other_use(const struct tare_blocks_module *module, size_t at, uint32_t id)
+{
+	const struct spirv_words *words = &module->words;
+	uint32_t op = spirv_op(words, at), first, end = tare_blocks_ids_of(words, at, &first);
+	bool divides = op >= U_DIV && op <= S_MOD && op != F_DIV;
+
+	if (op == SPIRV_LINE || op == SPIRV_PARAMETER ||
+	    (op == EXTENDED && tare_blocks_is_silent(module, at)))
+		return false;
+	for (uint32_t i = first; i < end; i++)
+		if (words->words[at + i] == id && !(divides && i == DIVISOR))
+			return true;
+	return false;
+}
+
+bool tare_blocks_only_divides(const struct tare_blocks_module *module,
+                              const struct blocks_fixed *fixed)
+{
+	const struct spirv_words *words = &module->words;
+
+	for (uint32_t i = 0; i < module->function_count; i++) {
+		const struct tare_blocks_function *function = &module->functions[i];
+		size_t at = spirv_find_op(words, function->id, SPIRV_FUNCTION);
+		uint32_t id = at ? parameter_at(words, at, fixed->argument) : 0;
+		if (!function->counted || !function->kernel || !id ||
+		    strcmp(function->kernel, fixed->kernel) != 0)
+			continue;
+		for (; at < words->count && spirv_op(words, at) != SPIRV_FUNCTION_END;
+		     at += spirv_length(words, at))
+			if (is_other_use(module, at, id))
+				return false;
+		return true;
+	}
+	return false;
 }
 
 bool tare_blocks_divisor_of(const struct tare_blocks_build *build,

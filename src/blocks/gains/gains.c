@@ -31,7 +31,8 @@ static const char *const not_reached[TARE_BLOCKS_CHANGES] = {
 	[TARE_BLOCKS_IN_SINGLE] = "tare cannot make the change: its constants are not found on its "
 	                          "lines, or other doubles hang on them",
 	[TARE_BLOCKS_BY_CONSTANTS] = "what it divides by is no argument that is the same in each "
-	                             "launch, or not surely one in the kernel's text",
+	                             "launch, or not surely one in the kernel's text, or the "
+	                             "kernel needs it for something else, too",
 	[TARE_BLOCKS_IN_NATIVE] =
 	    "tare cannot make the change: the functions are called by a macro, "
 	    "or have no native form",

@@ -201,11 +201,12 @@ static int edit_missed(const struct changing_text *text, struct tare_blocks_edit
 	for (size_t at = 0; status == 0 && at < text->build->module.words.count; at++) {
 		if (!text->missed[at])
 			continue;
-		if (text->change == TARE_BLOCKS_BY_CONSTANTS)
-			put_variable(text->clean, &changed->fixed[changed->divisors[at] - 1], edits,
-			             &status);
-		else
+		const struct blocks_fixed *fixed =
+		    changed->divisors[at] ? &changed->fixed[changed->divisors[at] - 1] : NULL;
+		if (text->change != TARE_BLOCKS_BY_CONSTANTS)
 			any |= put_macro(text->build, text->clean, at, edits, &status);
+		else if (tare_blocks_only_divides(&text->build->module, fixed))
+			put_variable(text->clean, fixed, edits, &status);
 	}
 	if (status == 0 && any)
 		put_more(edits, 0, "#line 1\n", &status);

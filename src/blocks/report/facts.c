@@ -140,6 +140,10 @@ void tare_blocks_trust_text(const struct tare_blocks_kernel *kernel, FILE *file)
 		        "counted\n",
 		        tare_format_grouped(kernel->unchecked, number),
 		        kernel->unchecked == 1 ? "" : "es");
+	if (tare_blocks_rounds_otherwise(kernel->build))
+		fprintf(file,
+		        "  results may differ from those without counters in the last bit: %s\n",
+		        tare_blocks_rounds_otherwise(kernel->build));
 	if (kernel->tally.unsized)
 		fprintf(file,
 		        "  at least these bytes: %s cop%s had a size that is known at run time "

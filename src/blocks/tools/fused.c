@@ -39,13 +39,23 @@ static void *read_whole(const char *path, size_t *bytes)
 	return data;
 }
 
-bool tare_blocks_calls_mad(const char *bitcode)
+// Names stand in bitcode as they are, behind each other.
+static bool has_name(const char *bitcode, const char *name)
 {
 	size_t bytes;
 	TARE_FREE char *data = read_whole(bitcode, &bytes);
 
-	// Names stand in bitcode as they are, behind each other.
-	return !data || memmem(data, bytes, MAD + 1, strlen(MAD + 1));
+	return !data || memmem(data, bytes, name, strlen(name));
+}
+
+bool tare_blocks_calls_mad(const char *bitcode)
+{
+	return has_name(bitcode, MAD + 1);
+}
+
+bool tare_blocks_may_fuse(const char *bitcode)
+{
+	return has_name(bitcode, "llvm.fmuladd.");
 }
 
 // Reads "_Z3madDv4_fS_S_" and its like; *length: of the name. False: it is another function.

@@ -10,6 +10,8 @@
 // Whether the program's own mad() is called in a module of bitcode: then one cannot be told from
 // the other behind the translator. True, too, where the file cannot be read.
 bool tare_blocks_calls_mad(const char *bitcode);
+// Whether something in it may be fused. True, too, where the file cannot be read.
+bool tare_blocks_may_fuse(const char *bitcode);
 
 // Writes bitcode anew, by way of text beside it, with llvm.fmuladd in the place of mad(). `said` is
 // a file for what clang says. 0, or a negative errno with a sentence.

@@ -69,8 +69,8 @@ static bool make_room(struct ze_own_events *own, uint32_t count)
 	return true;
 }
 
-static uint32_t make_events(const struct ze_own_events *own, ze_event_pool_handle_t *pool,
-                            ze_event_handle_t events[EVENTS_A_POOL])
+static uint32_t make_own_events(const struct ze_own_events *own, ze_event_pool_handle_t *pool,
+                                ze_event_handle_t events[EVENTS_A_POOL])
 {
 	const ze_event_pool_desc_t desc = { .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
 		                            .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
@@ -102,7 +102,7 @@ ze_event_handle_t ze_own_take(struct ze_own_events *own)
 	bool room = make_room(own, EVENTS_A_POOL);
 	own->made += room ? EVENTS_A_POOL : 0;
 	guest_let_go(&own->lock);
-	uint32_t made = room ? make_events(own, &pool, events) : 0;
+	uint32_t made = room ? make_own_events(own, &pool, events) : 0;
 	if (made == 0)
 		return NULL;
 	guest_hold(&own->lock);
