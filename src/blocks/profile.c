@@ -185,6 +185,8 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	profile->unknown_launches += counts->head->unknown_launches;
 	profile->command_buffers |= counts->head->command_buffers != 0;
 	profile->pragmas |= counts->head->pragmas;
+	if (profile->unseen == BLOCKS_SEEN && counts->head->unseen < BLOCKS_UNSEENS)
+		profile->unseen = (enum blocks_unseen)counts->head->unseen;
 	if (counts->head->build_code && !profile->build_code) {
 		profile->build_code = counts->head->build_code;
 		snprintf(profile->build_log, sizeof profile->build_log, "%.*s",
@@ -193,6 +195,21 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	for (uint32_t i = 0; status == 0 && i < counts->head->kernels; i++)
 		status = add_row(counts, &counts->head->kernel[i], builds, profile);
 	return status;
+}
+
+const char *tare_blocks_unseen(const struct tare_blocks_profile *profile)
+{
+	static const char *const clauses[BLOCKS_UNSEENS] = {
+		[BLOCKS_OLD_DRIVER] =
+		    "the driver lacks functions that --ptx needs: take a newer one",
+		[BLOCKS_NO_CUPTI] = "there is no CUPTI that can be used: install CUDA's, or let "
+		                    "LD_LIBRARY_PATH lead to its folder",
+		[BLOCKS_CUPTI_TAKEN] =
+		    "another tool, or the program itself, has CUPTI, which lets in "
+		    "one at a time",
+	};
+
+	return clauses[profile->unseen];
 }
 
 // ---- sums

@@ -38,7 +38,11 @@ struct tare_blocks_profile {
 	int build_code;
 	char build_log[1020]; // its beginning
 	uint64_t pragmas;     // of a set's, a bit for each that was put before a loop
+	// why launches by CUDA were not seen, of the first process where they were not
+	enum blocks_unseen unseen;
 };
+// That as a clause; NULL: they were seen, or CUDA was not used.
+const char *tare_blocks_unseen(const struct tare_blocks_profile *profile);
 
 // Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are
 // cut off are left out. To free in either case. The builds must outlive it.

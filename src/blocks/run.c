@@ -93,10 +93,12 @@ static bool is_set(const char *entry, const char *name)
 static bool is_ours(const char *entry, const struct tare_blocks_place *place,
                     const struct tare_blocks_run *run)
 {
-	const bool unset[SETS] = { [SET_PRELOAD] = !place->front,  [SET_DRIVERS] = !place->drivers,
-		                   [SET_BEHIND] = !place->drivers, [SET_INJECTION] = !run->period,
-		                   [SET_CACHE] = !run->cache,      [SET_CACHING] = !run->cache,
-		                   [SET_KEEPING] = !run->cache,    [SET_BUILDING] = !run->cache };
+	const bool unset[SETS] = {
+		[SET_PRELOAD] = !place->front,  [SET_DRIVERS] = !place->drivers,
+		[SET_BEHIND] = !place->drivers, [SET_INJECTION] = !run->period && !run->ptx,
+		[SET_CACHE] = !run->cache,      [SET_CACHING] = !run->cache,
+		[SET_KEEPING] = !run->cache,    [SET_BUILDING] = !run->cache
+	};
 
 	for (int i = 0; i < SETS; i++)
 		if (is_set(entry, set[i]) && !unset[i])

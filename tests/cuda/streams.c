@@ -373,6 +373,35 @@ static void quits(int n)
 	_exit(9);
 }
 
+// Ends with its module loaded.
+static void leaves(int n)
+{
+	(void)n;
+	printf("%d %d\n", pinned[0], pageable[BYTES - 1]);
+	exit(0);
+}
+
+// Lets its module go while a kernel runs that never ends.
+static void hangs(int n)
+{
+	(void)n;
+	launch(empty, streams[0]);
+	launch(empty, streams[0]);
+	cuda.cuModuleUnload(module);
+	_exit(0);
+}
+
+// The same while a stream captures.
+static void captures_on(int n)
+{
+	cu_graph captured;
+	kernels(n);
+	DO(cuStreamBeginCapture_v2, streams[1], ABI_STREAM_CAPTURE_MODE_RELAXED);
+	DO(cuModuleUnload, module);
+	DO(cuStreamEndCapture, streams[1], &captured);
+	_exit(0);
+}
+
 static void terminated(int n)
 {
 	kernels(n);
@@ -542,7 +571,8 @@ int main(int count, char **arguments)
 		       { "second", on_second },      { "watched", watched },
 		       { "looks", looks },           { "mapped", mapped },
 		       { "cooperates", cooperates }, { "beside_capture", beside_capture },
-		       { "rivals", rivals } };
+		       { "rivals", rivals },         { "leaves", leaves },
+		       { "hangs", hangs },           { "captures_on", captures_on } };
 #ifdef WITH_OPENCL
 	(void)early;
 	within_opencl(begin);

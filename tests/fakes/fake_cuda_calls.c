@@ -65,6 +65,7 @@ static const char *const names[] = {
 	FAKE_CUDA_CALLS(NAME)
 #undef NAME
 	    "cuLaunchKernel",
+	"cuModuleLoadDataEx",
 	"cuLaunchCooperativeKernel",
 };
 
@@ -158,7 +159,29 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	                                 size_z, shared_bytes, stream, parameters, extra));
 }
 
-// The same, but that its groups may wait for each other, which they do not here.
+// Who is told of it may put another image into its place.
+cu_result fake_cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int count,
+                                  cu_jit_option *options, void **values);
+FAKE_EXPORT cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int count,
+                                         cu_jit_option *options, void **values);
+cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int count,
+                             cu_jit_option *options, void **values)
+{
+	struct {
+		cu_module *module;
+		const void *image;
+		unsigned int count;
+		cu_jit_option *options;
+		void **values;
+	} held = { module, image, count, options, values };
+	struct cupti_call call = { 0 };
+	uint64_t data = 0;
+	before(&call, "cuModuleLoadDataEx", &held, &data);
+	return after(&call, fake_cuModuleLoadDataEx(held.module, held.image, held.count,
+	                                            held.options, held.values));
+}
+
+// As cuLaunchKernel, but that its groups may wait for each other, which they do not here.
 FAKE_EXPORT cu_result cuLaunchCooperativeKernel(cu_function function, unsigned int groups_x,
                                                 unsigned int groups_y, unsigned int groups_z,
                                                 unsigned int size_x, unsigned int size_y,

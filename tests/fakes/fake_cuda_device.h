@@ -77,6 +77,7 @@ struct cu_function_object {
 	struct parameter parameters[MAX_PARAMETERS];
 	size_t parameter_count, parameter_bytes;
 	bool loaded;
+	uint64_t work_items; // launched
 	struct cu_function_object *next;
 };
 
@@ -84,7 +85,14 @@ struct cu_module_object {
 	struct device *device;
 	struct cu_function_object *functions;
 	bool loaded;
+	char *text; // as it was given
 };
+// fake_cuda_ptx.c: whether a text is not taken; a module goes.
+bool refuses_ptx(const char *text);
+void *make_device_memory(size_t bytes);
+void forget_ptx(const struct cu_module_object *module);
+// A launch of the function has ended well.
+void count_in_ptx(struct cu_function_object *function, uint64_t work_items);
 
 struct cu_context_object {
 	struct device *device;

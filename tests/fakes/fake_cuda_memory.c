@@ -117,6 +117,12 @@ static cu_result release(void *at, bool on_device)
 	return result;
 }
 
+void *make_device_memory(size_t bytes)
+{
+	void *at = NULL;
+	return allocate(&at, bytes, TARE_PLACE_DEVICE) == ABI_SUCCESS ? at : NULL;
+}
+
 cu_result cuMemAlloc_v2(cu_pointer *pointer, size_t bytes)
 {
 	void *at = NULL;

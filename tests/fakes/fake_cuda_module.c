@@ -146,7 +146,7 @@ static cu_result check(const struct device *device, const char *text, unsigned i
 		    "version assumed");
 		return ABI_INVALID_PTX;
 	}
-	if (strstr(text, "fake_error")) {
+	if (refuses_ptx(text) || strstr(text, "fake_error")) {
 		log_error(count, options, values,
 		          "ptxas application ptx input, line 3; error   : Not a name of any known "
 		          "instruction: 'fake_error'");
@@ -165,6 +165,7 @@ cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int 
 	if (result == ABI_SUCCESS) {
 		*module = calloc(1, sizeof **module);
 		(*module)->device = current->device;
+		(*module)->text = strdup(image);
 		find_entries(*module, text);
 		gpu.objects++;
 	}
@@ -177,11 +178,13 @@ cu_result cuModuleUnload(cu_module module)
 	// Even when the context is lost the host's memory goes.
 	pthread_mutex_lock(&mutex);
 	cu_result result = module->device->lost;
+	forget_ptx(module);
 	while (module->functions) {
 		struct cu_function_object *function = module->functions;
 		module->functions = function->next;
 		free(function);
 	}
+	free(module->text);
 	free(module);
 	gpu.objects--;
 	return leave(result);
@@ -367,6 +370,9 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 	            (uint64_t)size_x * size_y * size_z);
 	count_launch(&op);
 	cu_result result = append(stream, &op, &made);
+	if (made)
+		count_in_ptx(function,
+		             (uint64_t)groups_x * groups_y * groups_z * size_x * size_y * size_z);
 	if (made && gpu.words.launch_us)
 		host_takes(tare_model_times_ps((uint64_t)gpu.words.launch_us, 1000000));
 	if (made && gpu.words.launch_blocking)

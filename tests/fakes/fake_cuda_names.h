@@ -109,11 +109,6 @@
 	X(cuLaunchHostFunc, (cu_stream stream, cu_host_function function, void *data),             \
 	  (stream, function, data), cu_stream stream;                                              \
 	  cu_host_function function; void *data;)                                                  \
-	X(cuModuleLoadDataEx,                                                                      \
-	  (cu_module * module, const void *image, unsigned int count, cu_jit_option *options,      \
-	   void **values),                                                                         \
-	  (module, image, count, options, values), cu_module *module;                              \
-	  const void *image; unsigned int count; cu_jit_option * options; void **values;)          \
 	X(cuModuleUnload, (cu_module module), (module), cu_module module;)                         \
 	X(cuModuleGetFunction, (cu_function * function, cu_module module, const char *name),       \
 	  (function, module, name), cu_function *function;                                         \

@@ -127,7 +127,12 @@ void tare_blocks_trust_text(const struct tare_blocks_kernel *kernel, FILE *file)
 {
 	char number[NUMBER];
 
-	if (kernel->entered != kernel->work_items)
+	if (kernel->entered > kernel->work_items)
+		fprintf(file,
+		        "  more was counted than these launches: %s work-items (a graph, or the "
+		        "device itself, launches it too)\n",
+		        tare_format_grouped(kernel->entered, number));
+	if (kernel->entered < kernel->work_items)
 		fprintf(file,
 		        "  counts are missing: %s of these work-items ended with their counts "
 		        "written\n",
@@ -180,6 +185,9 @@ void tare_blocks_missing_text(const struct tare_blocks_document *document, FILE 
 	write_left_out(profile->lost_launches, "launch", lost, file);
 	write_left_out(profile->without_room, "process",
 	               "that launched kernels, as there was no room for counts in $TMPDIR", file);
+	if (tare_blocks_unseen(profile))
+		fprintf(file, "  not counted: what the program launches by CUDA, as %s\n",
+		        tare_blocks_unseen(profile));
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
 }

@@ -164,10 +164,12 @@ static void write_counted(struct tare_text *text, const struct tare_blocks_row *
 	fprintf(file, "  %s launch%s, %s work-item%s", tare_format_grouped(kernel->counted, a),
 	        kernel->counted == 1 ? "" : "es", tare_format_grouped(kernel->work_items, b),
 	        plural(kernel->work_items));
-	fprintf(file, "; %s instructions, %s a work-item; %s%s%s\n", tare_format_grouped(all, a),
-	        tare_format_significant((double)all / (double)kernel->work_items, 4, mean),
-	        kernel->build->level, kernel->build->options[0] ? ", built with " : "",
-	        kernel->build->options);
+	fprintf(file, "; %s instructions", tare_format_grouped(all, a));
+	if (kernel->entered <= kernel->work_items)
+		fprintf(file, ", %s a work-item",
+		        tare_format_significant((double)all / (double)kernel->work_items, 4, mean));
+	fprintf(file, "; %s%s%s\n", kernel->build->level,
+	        kernel->build->options[0] ? ", built with " : "", kernel->build->options);
 	tare_blocks_trust_text(kernel, file);
 	tare_blocks_facts_text(kernel, file);
 	tare_blocks_times_text(row, file);

@@ -70,9 +70,18 @@ static const struct {
 	[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
 	                         "launches",
 	                         false },
-	[BLOCKS_NO_PTX] = { "it came as machine code, not as PTX: without --ptx it is sampled, and "
+	[BLOCKS_NO_PTX] = { "it came as machine code, or by a call of which tare does not see the "
+	                    "PTX "
+	                    "(a file, cuLink, a fat binary): without --ptx it is sampled, and "
 	                    "--exact counts it",
 	                    false },
+	[BLOCKS_NO_CONTEXT] = { "its PTX was loaded before there was a context, in which tare "
+	                        "could "
+	                        "have tried it with counters",
+	                        false },
+	[BLOCKS_CAPTURING] = { "a stream was capturing, which reading the counters would have "
+	                       "broken",
+	                       false },
 	[BLOCKS_NOT_READ] = { "its counters could not be read from the device", true },
 	[BLOCKS_ANOTHER_CONTEXT] = { "it ran in another context of its device, too, which has "
 	                             "counters of its own",

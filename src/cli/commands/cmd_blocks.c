@@ -176,6 +176,15 @@ static int explain(struct session *session, struct tare_error *error)
 	struct tare_loader front = { .knows_layers = true };
 	char why[400];
 
+	const char *unseen = tare_blocks_unseen(&session->profile);
+
+	if (unseen) {
+		tare_fail(
+		    error, ENODATA,
+		    "nothing was counted: what the program launches by CUDA was not seen, as %s",
+		    unseen);
+		return TARE_EXIT_RECORD;
+	}
 	if (session->profile.processes) {
 		tare_fail(error, ENODATA,
 		          "the program launched no kernel; tare record shows what it does "

@@ -129,6 +129,14 @@ enum blocks_stage blocks_files_begin(void)
 	return stage;
 }
 
+bool blocks_is_written(uint64_t hash, const char *suffix)
+{
+	char path[PATH_BYTES];
+
+	path_of(path, hash, suffix);
+	return access(path, F_OK) == 0;
+}
+
 void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes)
 {
 	char path[PATH_BYTES], draft[PATH_BYTES];

@@ -19,6 +19,8 @@ extern struct blocks_counts *blocks_counts;
 // Writes a file of that hash (a BUILD, a PART, HEADERS), unless it is there. `data` is the whole of
 // it.
 void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes);
+// Whether there is one.
+bool blocks_is_written(uint64_t hash, const char *suffix);
 // Remembers that a binary (by the hash of its bytes) was built from the BUILD of `hash`, for this
 // run and the next, and tells it; 0: it is not known.
 void blocks_write_origin(uint64_t binary, uint64_t hash);

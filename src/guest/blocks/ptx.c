@@ -78,7 +78,9 @@ void blocks_ptx_write_lines(cl_program program, const struct blocks_source *sour
 	cl_int code = CL_SUCCESS;
 	size_t bytes = 0, all = 0;
 
+	// Of a text whose source is there, the program was built with lines already.
 	if (build->language != BLOCKS_PTX || blocks_is_linked(program) ||
+	    blocks_is_written(source->hash, BLOCKS_SOURCE_SUFFIX) ||
 	    blocks_next.clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &bytes) !=
 	        CL_SUCCESS ||
 	    bytes <= 1 || !blocks_source_room(&text, bytes))

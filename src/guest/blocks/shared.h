@@ -131,11 +131,22 @@ enum blocks_why {
 	BLOCKS_OTHER_VALUE,     // an argument has another value than the changed module is for
 	BLOCKS_NO_GROUPS,       // no size of work-groups fills the device's width
 	BLOCKS_NO_MEMORY,       // the device gave none for counters, or took no zeros; `code`
-	BLOCKS_NO_PTX,          // a CUDA kernel that came as machine code
+	BLOCKS_NO_PTX,          // a CUDA kernel of which no PTX was seen
+	BLOCKS_NO_CONTEXT,      // or whose PTX came before there was a context to try ours in
+	BLOCKS_CAPTURING,       // a stream was capturing, which reading the counters would break
 	BLOCKS_NOT_READ,        // the counters were not read from the device; `code`
 	BLOCKS_ANOTHER_CONTEXT, // of CUDA's, which has counters of its own
 	BLOCKS_ANOTHER_DEVICE,  // a queue's, which is none of the program's
 	BLOCKS_WHYS,
+};
+
+// Why launches of a process's CUDA were not seen at all.
+enum blocks_unseen {
+	BLOCKS_SEEN,
+	BLOCKS_OLD_DRIVER,  // it lacks functions
+	BLOCKS_NO_CUPTI,    // or it cannot be used
+	BLOCKS_CUPTI_TAKEN, // it tells another tool, or the program
+	BLOCKS_UNSEENS,
 };
 
 #define BLOCKS_NOT_TOLD UINT64_MAX
@@ -191,5 +202,7 @@ struct blocks_counts {
 	int32_t build_code;
 	char build_log[1020]; // its beginning; "": not told
 	uint64_t pragmas;     // of the set's, a bit for each that was put before a loop
+	uint32_t unseen;      // enum blocks_unseen
+	uint32_t unused;
 	struct blocks_kernel kernel[BLOCKS_KERNELS];
 };

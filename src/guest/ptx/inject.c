@@ -18,6 +18,7 @@ enum { CALLBACKS = 4096 };
 enum form {
 	NOTHING,
 	LOADS_MODULE,
+	LOADS_MODULE_EX,
 	LOADS_LIBRARY,
 	LAUNCHES,
 	LAUNCHES_CONFIGURED,
@@ -25,12 +26,16 @@ enum form {
 	UNLOADS_MODULE,
 	UNLOADS_LIBRARY,
 	CONTEXT_GOES,
-	CONTEXTS_GO,
+	DEVICE_GOES, // its primary context may
+	CAPTURE_BEGINS,
+	CAPTURE_ENDS,
 };
 static uint8_t forms[CALLBACKS];
 static cupti_subscriber subscriber;
 struct ptx_driver ptx_driver;
-_Thread_local bool ptx_is_ours;
+_Atomic int32_t ptx_captures;
+static _Thread_local bool is_ours;
+static _Thread_local cu_capture_mode mode_before;
 
 // How a launch's parameters lie (cuda.h of the driver).
 struct grid {
@@ -52,7 +57,7 @@ static enum form form_of(const char *name)
 		enum form form;
 	} calls[] = {
 		{ "cuModuleLoadData", LOADS_MODULE },
-		{ "cuModuleLoadDataEx", LOADS_MODULE },
+		{ "cuModuleLoadDataEx", LOADS_MODULE_EX },
 		{ "cuLibraryLoadData", LOADS_LIBRARY },
 		{ "cuLaunchKernel", LAUNCHES },
 		{ "cuLaunchKernel_ptsz", LAUNCHES },
@@ -66,10 +71,18 @@ static enum form form_of(const char *name)
 		{ "cuLibraryUnload", UNLOADS_LIBRARY },
 		{ "cuCtxDestroy", CONTEXT_GOES },
 		{ "cuCtxDestroy_v2", CONTEXT_GOES },
-		{ "cuDevicePrimaryCtxReset", CONTEXTS_GO },
-		{ "cuDevicePrimaryCtxReset_v2", CONTEXTS_GO },
-		{ "cuDevicePrimaryCtxRelease", CONTEXTS_GO },
-		{ "cuDevicePrimaryCtxRelease_v2", CONTEXTS_GO },
+		{ "cuDevicePrimaryCtxReset", DEVICE_GOES },
+		{ "cuDevicePrimaryCtxReset_v2", DEVICE_GOES },
+		{ "cuDevicePrimaryCtxRelease", DEVICE_GOES },
+		{ "cuDevicePrimaryCtxRelease_v2", DEVICE_GOES },
+		{ "cuStreamBeginCapture", CAPTURE_BEGINS },
+		{ "cuStreamBeginCapture_ptsz", CAPTURE_BEGINS },
+		{ "cuStreamBeginCapture_v2", CAPTURE_BEGINS },
+		{ "cuStreamBeginCapture_v2_ptsz", CAPTURE_BEGINS },
+		{ "cuStreamBeginCaptureToGraph", CAPTURE_BEGINS },
+		{ "cuStreamBeginCaptureToGraph_ptsz", CAPTURE_BEGINS },
+		{ "cuStreamEndCapture", CAPTURE_ENDS },
+		{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
 	};
 
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -84,8 +97,9 @@ static void enters(enum form form, const struct cupti_call *call)
 
 	switch (form) {
 	case LOADS_MODULE:
+	case LOADS_MODULE_EX:
 	case LOADS_LIBRARY:
-		ptx_load_enters(call, form == LOADS_LIBRARY);
+		ptx_load_enters(call, form == LOADS_LIBRARY, form == LOADS_MODULE_EX);
 		break;
 	case UNLOADS_MODULE:
 	case UNLOADS_LIBRARY:
@@ -94,8 +108,11 @@ static void enters(enum form form, const struct cupti_call *call)
 	case CONTEXT_GOES:
 		ptx_context_ends(parameters[0]);
 		break;
-	case CONTEXTS_GO:
-		ptx_context_ends(NULL);
+	case DEVICE_GOES:
+		ptx_device_ends(*(const cu_device *)call->parameters);
+		break;
+	case CAPTURE_BEGINS:
+		atomic_fetch_add(&ptx_captures, 1);
 		break;
 	default:
 		break;
@@ -107,9 +124,15 @@ static void leaves(enum form form, const struct cupti_call *call)
 	const struct plain_launch *plain = call->parameters;
 	const struct configured_launch *configured = call->parameters;
 
-	if (form == LOADS_MODULE || form == LOADS_LIBRARY)
+	bool succeeded = *(const cu_result *)call->result == ABI_SUCCESS;
+
+	if (form == LOADS_MODULE || form == LOADS_MODULE_EX || form == LOADS_LIBRARY)
 		ptx_load_leaves(call, form == LOADS_LIBRARY);
-	if (*(const cu_result *)call->result != ABI_SUCCESS)
+	else if (form == DEVICE_GOES)
+		ptx_device_ended(*(const cu_device *)call->parameters);
+	else if (form == (succeeded ? CAPTURE_ENDS : CAPTURE_BEGINS))
+		atomic_fetch_sub(&ptx_captures, 1);
+	if (!succeeded)
 		return;
 	if (form == LAUNCHES)
 		ptx_launched(call, plain->function, plain->grid.groups, plain->grid.lanes);
@@ -127,7 +150,7 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 
 	(void)context;
 	// In the child of a fork there is no CUDA.
-	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLBACKS && forms[id] && !ptx_is_ours &&
+	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLBACKS && forms[id] && !is_ours &&
 	    blocks_counts->pid == (uint32_t)getpid()) {
 		if (call->site == ABI_CUPTI_SITE_ENTER)
 			enters((enum form)forms[id], call);
@@ -137,16 +160,48 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 	errno = error;
 }
 
+static void exchange_mode(void)
+{
+	if (ptx_driver.cuThreadExchangeStreamCaptureMode != NULL)
+		ptx_driver.cuThreadExchangeStreamCaptureMode(&mode_before);
+}
+
+void ptx_ours_begin(void)
+{
+	is_ours = true;
+	mode_before = ABI_STREAM_CAPTURE_MODE_RELAXED;
+	exchange_mode();
+}
+
+void ptx_ours_end(void)
+{
+	exchange_mode();
+	is_ours = false;
+}
+
 bool ptx_driver_find(void)
 {
 #define SYMBOL(name, needed) { #name, &ptx_driver.name, needed }
 	static const struct cuda_symbol symbols[] = {
-		SYMBOL(cuModuleLoadData, true),     SYMBOL(cuModuleUnload, true),
-		SYMBOL(cuModuleGetGlobal_v2, true), SYMBOL(cuLibraryGetGlobal, false),
-		SYMBOL(cuFuncGetModule, true),      SYMBOL(cuKernelGetLibrary, false),
-		SYMBOL(cuLibraryGetKernel, false),  SYMBOL(cuCtxPushCurrent_v2, true),
-		SYMBOL(cuCtxPopCurrent_v2, true),   SYMBOL(cuCtxSynchronize, true),
-		SYMBOL(cuMemcpyDtoH_v2, true),      SYMBOL(cuMemsetD8_v2, true),
+		SYMBOL(cuModuleLoadDataEx, true),
+		SYMBOL(cuModuleUnload, true),
+		SYMBOL(cuModuleGetGlobal_v2, true),
+		SYMBOL(cuLibraryGetGlobal, false),
+		SYMBOL(cuFuncGetModule, true),
+		SYMBOL(cuKernelGetLibrary, false),
+		SYMBOL(cuLibraryGetKernel, false),
+		SYMBOL(cuCtxGetCurrent, true),
+		SYMBOL(cuCtxSetCurrent, true),
+		SYMBOL(cuCtxSynchronize, true),
+		SYMBOL(cuStreamCreate, true),
+		SYMBOL(cuStreamDestroy_v2, true),
+		SYMBOL(cuStreamSynchronize, true),
+		SYMBOL(cuMemcpyDtoHAsync_v2, true),
+		SYMBOL(cuMemcpyHtoDAsync_v2, true),
+		SYMBOL(cuDevicePrimaryCtxGetState, false),
+		SYMBOL(cuDevicePrimaryCtxRetain, false),
+		SYMBOL(cuDevicePrimaryCtxRelease_v2, false),
+		SYMBOL(cuThreadExchangeStreamCaptureMode, false),
 	};
 #undef SYMBOL
 	void *library = dlopen(cuda_library, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -160,14 +215,26 @@ static void end(void)
 		ptx_context_ends(NULL);
 }
 
+static enum blocks_unseen subscribe(enum blocks_stage stage)
+{
+	if (!ptx_driver_find() || !ptx_modules_begin(stage))
+		return BLOCKS_OLD_DRIVER;
+	if (!cuda_cupti_open() || !cuda_cupti.cuptiEnableCallback)
+		return BLOCKS_NO_CUPTI;
+	return cuda_cupti.cuptiSubscribe(&subscriber, callback, NULL) == ABI_CUPTI_SUCCESS
+	           ? BLOCKS_SEEN
+	           : BLOCKS_CUPTI_TAKEN;
+}
+
 static void begin(const void *caller)
 {
 	cuda_driver_open(caller);
 	blocks_files_apart();
 	enum blocks_stage stage = blocks_files_begin();
-	if ((stage != BLOCKS_COLLECT && stage != BLOCKS_COUNT) || !ptx_driver_find() ||
-	    !cuda_cupti_open() || !cuda_cupti.cuptiEnableCallback || !ptx_modules_begin(stage) ||
-	    cuda_cupti.cuptiSubscribe(&subscriber, callback, NULL) != ABI_CUPTI_SUCCESS)
+	if (stage != BLOCKS_COLLECT && stage != BLOCKS_COUNT)
+		return;
+	blocks_counts->unseen = (uint32_t)subscribe(stage);
+	if (blocks_counts->unseen != BLOCKS_SEEN)
 		return;
 	for (uint32_t id = 1; id < CALLBACKS; id++) {
 		const char *name = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules that the program loads, their kernels' launches, and their counters.
+// The modules that the program loads, and launches of their kernels.
 #include "guest/blocks/ptx_text.h"
 #include "guest/ptx/ptx.h"
 
@@ -7,33 +7,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// A module of ours in the place of one of the program's. Never given back.
-struct loaded {
-	struct loaded *following;
-	void *handle;
-	bool library, gone;
-	cu_context context; // in which its kernels ran; NULL: none did
-	uint64_t hash;
-	const struct blocks_module *module;
-};
-
-// What a kernel's handle is of.
+// What a function's or a kernel's handle is of.
 struct known {
-	struct blocks_kernel *row;
-	struct loaded *loaded; // NULL: it is not counted
-	uint64_t loads;        // that there were when this was found out
+	struct ptx_kernel *_Atomic kernel;
+	_Atomic uint64_t changes; // that there were when this was found out
 };
 
 static enum blocks_stage stage;
-static struct loaded *_Atomic all;
-static uint64_t loads; // of code, so far
+struct ptx_loaded *_Atomic ptx_loaded_all;
+static _Atomic uint64_t changes; // of what handles mean
 static struct guest_map *kernels;
-static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t *_Atomic mapped[BLOCKS_KERNELS]; // the counters of each row, once they are
 // Of the call in which this thread is.
 static _Thread_local struct {
 	const void *image;                  // the program's own
 	const struct blocks_module *module; // NULL: it is not replaced
-	uint64_t hash;
+	uint64_t hash;                      // 0: it is no PTX
+	enum blocks_why why;
+	cu_result code;
 } load;
 
 bool ptx_modules_begin(enum blocks_stage at)
@@ -68,17 +60,69 @@ static uint64_t note(const char *text)
 	return hash;
 }
 
-// Whether the driver takes a text: it is tried before the program's call depends on it.
-static bool is_taken(const char *text)
-{
-	void *module = NULL;
+// Parameters of the calls that load code, as far as they are looked at.
+enum { MOST_OPTIONS = 32, INFO_LOG = 3, ERROR_LOG_BYTES = 6 };
+struct with_options {
+	void **handle;
+	const void *image;
+	unsigned int count;
+	const int *options;
+	void **values;
+};
+struct of_library {
+	void **handle;
+	const void *image;
+	const int *options;
+	void **values;
+	unsigned int count;
+};
 
-	ptx_is_ours = true;
-	bool taken = ptx_driver.cuModuleLoadData(&module, text) == ABI_SUCCESS;
-	if (taken)
-		ptx_driver.cuModuleUnload(module);
-	ptx_is_ours = false;
-	return taken;
+// Whether the driver takes a text with the options of the program's call, which is tried before
+// that depends on it. The buffers for logs are the program's, and left out.
+static enum blocks_why try_text(const char *text, unsigned int count, const int *options,
+                                void *const *values, cu_result *code)
+{
+	int own[MOST_OPTIONS];
+	void *own_values[MOST_OPTIONS], *module = NULL;
+	unsigned int used = 0;
+	cu_context context = NULL;
+
+	if (ptx_driver.cuCtxGetCurrent(&context) != ABI_SUCCESS || context == NULL)
+		return BLOCKS_NO_CONTEXT;
+	*code = 1; // invalid value
+	if (count > MOST_OPTIONS)
+		return BLOCKS_BUILD_FAILED;
+	for (unsigned int i = 0; i < count; i++) {
+		if (options[i] >= INFO_LOG && options[i] <= ERROR_LOG_BYTES)
+			continue;
+		own[used] = options[i];
+		own_values[used++] = values[i];
+	}
+	*code = ptx_driver.cuModuleLoadDataEx(&module, text, used, own, own_values);
+	if (*code != ABI_SUCCESS)
+		return BLOCKS_BUILD_FAILED;
+	ptx_driver.cuModuleUnload(module);
+	return BLOCKS_COVERED;
+}
+
+static enum blocks_why try_as_called(const struct cupti_call *call, const char *text, bool library,
+                                     bool with_options, cu_result *code)
+{
+	const struct with_options *plain = call->parameters;
+	const struct of_library *whole = call->parameters;
+	enum blocks_why why;
+
+	// Without that the driver would break a capture.
+	if (ptx_driver.cuThreadExchangeStreamCaptureMode == NULL && atomic_load(&ptx_captures) > 0)
+		return BLOCKS_CAPTURING;
+	ptx_ours_begin();
+	if (library)
+		why = try_text(text, whole->count, whole->options, whole->values, code);
+	else
+		why = try_text(text, with_options ? plain->count : 0, plain->options, plain->values,
+		               code);
+	ptx_ours_end();
+	return why;
 }
 
 // The second parameter of all these calls is the image.
@@ -87,19 +131,24 @@ static const void **image_of(const struct cupti_call *call)
 	return (const void **)(uintptr_t)call->parameters + 1;
 }
 
-void ptx_load_enters(const struct cupti_call *call, bool library)
+void ptx_load_enters(const struct cupti_call *call, bool library, bool with_options)
 {
 	const char *text = *image_of(call);
 
-	(void)library;
 	load.module = NULL;
-	__atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED);
+	load.hash = 0;
+	load.code = ABI_SUCCESS;
 	if (text == NULL || !blocks_is_ptx(text, SIZE_MAX))
 		return;
 	load.hash = note(text);
+	load.why = BLOCKS_NO_MODULE;
 	const struct blocks_module *module =
 	    stage == BLOCKS_COUNT ? blocks_module_of(load.hash) : NULL;
-	if (module == NULL || module->ptx_bytes == 0 || !is_taken((const char *)(module + 1)))
+	if (module == NULL || module->ptx_bytes == 0)
+		return;
+	load.why =
+	    try_as_called(call, (const char *)(module + 1), library, with_options, &load.code);
+	if (load.why != BLOCKS_COVERED)
 		return;
 	load.image = text;
 	load.module = module;
@@ -110,44 +159,47 @@ void ptx_load_leaves(const struct cupti_call *call, bool library)
 {
 	void **handle = *(void ***)(uintptr_t)call->parameters;
 
-	if (load.module == NULL)
-		return;
-	*image_of(call) = load.image;
-	if (*(const cu_result *)call->result == ABI_SUCCESS && handle != NULL) {
-		struct loaded *made = guest_memory(sizeof *made);
+	if (load.module != NULL)
+		*image_of(call) = load.image;
+	if (load.hash != 0 && *(const cu_result *)call->result == ABI_SUCCESS && handle != NULL) {
+		struct ptx_loaded *made = guest_memory(sizeof *made);
 		if (made != NULL) {
-			*made = (struct loaded){ .handle = *handle,
-				                 .library = library,
-				                 .hash = load.hash,
-				                 .module = load.module };
-			made->following = atomic_load(&all);
-			while (!atomic_compare_exchange_weak(&all, &made->following, made))
+			*made = (struct ptx_loaded){ .handle = *handle,
+				                     .library = library,
+				                     .hash = load.hash,
+				                     .module = load.module,
+				                     .why = load.why,
+				                     .code = load.code };
+			made->following = atomic_load(&ptx_loaded_all);
+			while (
+			    !atomic_compare_exchange_weak(&ptx_loaded_all, &made->following, made))
 				;
 		}
 	}
 	load.module = NULL;
+	load.hash = 0;
 }
 
 // ---- launches
 
-static struct loaded *find(const void *handle, bool library)
+static struct ptx_loaded *find(const void *handle, bool library)
 {
-	for (struct loaded *at = atomic_load(&all); at != NULL; at = at->following)
-		if (at->handle == handle && at->library == library && !at->gone)
+	for (struct ptx_loaded *at = atomic_load(&ptx_loaded_all); at != NULL; at = at->following)
+		if (at->handle == handle && at->library == library && !atomic_load(&at->gone))
 			return at;
 	return NULL;
 }
 
 // The one library of ours that has a kernel of that name: of a function that was made of a
 // library's kernel the driver tells neither.
-static struct loaded *library_with(const char *name)
+static struct ptx_loaded *library_with(const char *name)
 {
-	struct loaded *found = NULL;
+	struct ptx_loaded *found = NULL;
 	void *kernel;
 
-	for (struct loaded *at = atomic_load(&all);
+	for (struct ptx_loaded *at = atomic_load(&ptx_loaded_all);
 	     at != NULL && ptx_driver.cuLibraryGetKernel != NULL; at = at->following) {
-		if (at->gone || !at->library ||
+		if (atomic_load(&at->gone) || !at->library ||
 		    ptx_driver.cuLibraryGetKernel(&kernel, at->handle, name) != ABI_SUCCESS)
 			continue;
 		if (found != NULL)
@@ -158,12 +210,12 @@ static struct loaded *library_with(const char *name)
 }
 
 // The module of ours that a kernel is of; NULL: none.
-static struct loaded *module_of(void *function, const char *name)
+static struct ptx_loaded *module_of(void *function, const char *name)
 {
-	struct loaded *found = NULL;
+	struct ptx_loaded *found = NULL;
 	void *handle = NULL;
 
-	ptx_is_ours = true;
+	ptx_ours_begin();
 	if (ptx_driver.cuFuncGetModule(&handle, function) == ABI_SUCCESS)
 		found = find(handle, false);
 	if (found == NULL && ptx_driver.cuKernelGetLibrary != NULL &&
@@ -171,34 +223,137 @@ static struct loaded *module_of(void *function, const char *name)
 		found = find(handle, true);
 	if (found == NULL)
 		found = library_with(name);
-	ptx_is_ours = false;
+	ptx_ours_end();
 	return found;
 }
 
-static struct known *known_of(void *function, const char *name)
+// The counters of a row, in the file.
+static uint64_t *counters_of(struct blocks_kernel *row, const struct blocks_module *module,
+                             enum blocks_why *why)
+{
+	uint64_t *_Atomic *place = &mapped[row - blocks_counts->kernel];
+	uint64_t *counters = atomic_load(place);
+
+	if (counters == NULL) {
+		counters = blocks_counters(row, module, why);
+		atomic_store(place, counters);
+	}
+	return counters;
+}
+
+// Where a kernel's counters are in the device's memory: a variable that is called what its module's
+// names begin with, and the kernel's name.
+static bool find_variable(struct ptx_kernel *kernel)
+{
+	const struct ptx_loaded *loaded = kernel->loaded;
+	const struct blocks_module *module = loaded->module;
+	char name[sizeof module->options + BLOCKS_NAME_BYTES];
+	size_t before = strnlen(module->options, sizeof module->options);
+	size_t behind = strnlen(kernel->row->name, sizeof kernel->row->name - 1);
+
+	memcpy(name, module->options, before);
+	memcpy(name + before, kernel->row->name, behind);
+	name[before + behind] = '\0';
+	cu_result result = (cu_result)1;
+	if (!loaded->library)
+		result = ptx_driver.cuModuleGetGlobal_v2(&kernel->at, &kernel->bytes,
+		                                         loaded->handle, name);
+	else if (ptx_driver.cuLibraryGetGlobal != NULL)
+		result = ptx_driver.cuLibraryGetGlobal(&kernel->at, &kernel->bytes, loaded->handle,
+		                                       name);
+	kernel->row->code = (int32_t)result;
+	return result == ABI_SUCCESS && kernel->bytes == (size_t)kernel->row->rows *
+	                                                     kernel->row->row_counters *
+	                                                     sizeof(uint64_t);
+}
+
+// Why a kernel is not counted; COVERED: it is.
+static enum blocks_why prepare(struct ptx_kernel *kernel)
+{
+	enum blocks_why why = BLOCKS_NO_ROOM;
+
+	if (kernel->loaded == NULL)
+		return BLOCKS_NO_PTX;
+	kernel->row->code = (int32_t)kernel->loaded->code;
+	if (kernel->loaded->module == NULL)
+		return kernel->loaded->why;
+	uint64_t *counters = counters_of(kernel->row, kernel->loaded->module, &why);
+	if (counters == NULL)
+		return why;
+	ptx_ours_begin();
+	bool found = find_variable(kernel);
+	ptx_ours_end();
+	if (!found)
+		return BLOCKS_NOT_READ;
+	kernel->counters = counters;
+	return BLOCKS_COVERED;
+}
+
+// The kernel of that name, new where none of its module was launched yet; NULL: no memory.
+static struct ptx_kernel *kernel_of(struct ptx_loaded *loaded, const char *name)
+{
+	struct blocks_kernel *row =
+	    blocks_row(name, loaded != NULL ? loaded->hash : 0, BLOCKS_CUDA);
+	struct ptx_kernel *first = loaded != NULL ? atomic_load(&loaded->kernels) : NULL;
+
+	for (struct ptx_kernel *at = first; at != NULL && row != NULL; at = at->following)
+		if (at->row == row)
+			return at;
+	struct ptx_kernel *made = guest_memory(sizeof *made);
+	if (made == NULL)
+		return NULL;
+	*made = (struct ptx_kernel){ .following = first, .loaded = loaded, .row = row };
+	if (row == NULL)
+		return made;
+	enum blocks_why why = prepare(made);
+	if (why != BLOCKS_COVERED)
+		row->why = why;
+	if (loaded != NULL)
+		atomic_store(&loaded->kernels, made);
+	return made;
+}
+
+void ptx_handles_change(void)
+{
+	atomic_fetch_add(&changes, 1);
+}
+
+static bool is_known(struct known *known, void *function, const char *name)
+{
+	uint64_t now = atomic_load(&changes);
+	struct ptx_kernel *before = atomic_load(&known->kernel);
+
+	if (before != NULL && atomic_load(&known->changes) == now)
+		return true;
+	struct ptx_loaded *loaded = module_of(function, name);
+	// Most handles mean what they did.
+	if (before == NULL || before->loaded != loaded || before->row == NULL ||
+	    strcmp(before->row->name, name) != 0 ||
+	    (loaded != NULL && atomic_load(&loaded->kernels) == NULL))
+		before = kernel_of(loaded, name);
+	atomic_store(&known->kernel, before);
+	atomic_store(&known->changes, now);
+	return before != NULL;
+}
+
+static struct ptx_kernel *kernel_of_handle(void *function, const char *name)
 {
 	struct known *known = (struct known *)(uintptr_t)guest_map_find(kernels, function, 0);
-	uint64_t now = __atomic_load_n(&loads, __ATOMIC_RELAXED);
-	enum blocks_why why = BLOCKS_COVERED;
+	struct ptx_kernel *kernel = NULL;
 
-	if (known != NULL && known->loads == now)
-		return known;
-	if (known == NULL)
+	if (known != NULL && atomic_load(&known->changes) == atomic_load(&changes))
+		return atomic_load(&known->kernel);
+	pthread_mutex_lock(&finding);
+	known = (struct known *)(uintptr_t)guest_map_find(kernels, function, 0);
+	bool is_new = known == NULL;
+	if (is_new)
 		known = guest_memory(sizeof *known);
-	if (known == NULL)
-		return NULL;
-	known->loads = now;
-	known->loaded = module_of(function, name);
-	known->row = blocks_row(name, known->loaded != NULL ? known->loaded->hash : 0, BLOCKS_CUDA);
-	if (known->row != NULL && known->loaded != NULL &&
-	    blocks_counters(known->row, known->loaded->module, &why) == NULL) {
-		known->row->why = why;
-		known->loaded = NULL;
-	} else if (known->row != NULL && known->loaded == NULL) {
-		known->row->why = BLOCKS_NO_PTX;
-	}
-	guest_map_put(kernels, function, (uintptr_t)known);
-	return known;
+	if (known != NULL && is_known(known, function, name))
+		kernel = atomic_load(&known->kernel);
+	if (is_new && kernel != NULL)
+		guest_map_put(kernels, function, (uintptr_t)known);
+	pthread_mutex_unlock(&finding);
+	return kernel;
 }
 
 void ptx_launched(const struct cupti_call *call, void *function, const uint32_t groups[3],
@@ -208,117 +363,26 @@ void ptx_launched(const struct cupti_call *call, void *function, const uint32_t 
 
 	if (stage != BLOCKS_COUNT || call->symbol == NULL)
 		return;
-	struct known *known = known_of(function, call->symbol);
-	if (known == NULL || known->row == NULL) {
-		blocks_count_launch(known == NULL ? NULL : &blocks_no_row, false, 0);
+	struct ptx_kernel *kernel = kernel_of_handle(function, call->symbol);
+	if (kernel == NULL || kernel->row == NULL) {
+		blocks_count_launch(kernel == NULL ? NULL : &blocks_no_row, false, 0);
 		return;
 	}
 	for (int i = 0; i < 3; i++)
 		items *= (uint64_t)groups[i] * lanes[i];
-	struct loaded *loaded = known->loaded;
-	if (loaded != NULL && loaded->context == NULL)
-		loaded->context = call->context;
-	bool other = loaded != NULL && loaded->context != call->context;
-	if (other)
-		known->row->why = BLOCKS_ANOTHER_CONTEXT;
-	blocks_count_launch(known->row, loaded != NULL && !other, items);
-}
-
-// ---- counters
-
-// The variable of a kernel's counters: what its module's names begin with, and the kernel's name.
-static bool variable_of(const struct loaded *loaded, const struct blocks_kernel *row, uint64_t *at,
-                        size_t *bytes)
-{
-	char name[sizeof loaded->module->options + BLOCKS_NAME_BYTES];
-	size_t before = strnlen(loaded->module->options, sizeof loaded->module->options);
-	size_t behind = strnlen(row->name, sizeof row->name - 1);
-
-	memcpy(name, loaded->module->options, before);
-	memcpy(name + before, row->name, behind);
-	name[before + behind] = '\0';
-	if (loaded->library)
-		return ptx_driver.cuLibraryGetGlobal != NULL &&
-		       ptx_driver.cuLibraryGetGlobal(at, bytes, loaded->handle, name) ==
-		           ABI_SUCCESS;
-	return ptx_driver.cuModuleGetGlobal_v2(at, bytes, loaded->handle, name) == ABI_SUCCESS;
-}
-
-static void fail(struct blocks_kernel *row, cu_result code)
-{
-	row->why = BLOCKS_NOT_READ;
-	row->code = (int32_t)code;
-	// It is not known what they were of.
-	__atomic_store_n(&row->counted, 0, __ATOMIC_RELAXED);
-}
-
-// Adds what one kernel counted to its row, and begins anew.
-static void read_kernel(const struct loaded *loaded, struct blocks_kernel *row)
-{
-	enum blocks_why why;
-	uint64_t at = 0;
-	size_t bytes = 0, wanted = (size_t)row->rows * row->row_counters * sizeof(uint64_t);
-
-	if (!variable_of(loaded, row, &at, &bytes) || bytes != wanted)
-		return fail(row, 0);
-	uint64_t *counters = blocks_counters(row, loaded->module, &why);
-	uint64_t *told =
-	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (counters == NULL || (void *)told == MAP_FAILED)
-		return fail(row, 0);
-	cu_result result = ptx_driver.cuMemcpyDtoH_v2(told, at, bytes);
-	if (result == ABI_SUCCESS)
-		result = ptx_driver.cuMemsetD8_v2(at, 0, bytes);
-	if (result != ABI_SUCCESS)
-		fail(row, result);
-	for (size_t i = 0; result == ABI_SUCCESS && i < bytes / sizeof *told; i++)
-		if (told[i] != 0)
-			__atomic_fetch_add(&counters[i], told[i], __ATOMIC_RELAXED);
-	munmap(told, bytes);
-	munmap(counters, (size_t)blocks_counter_bytes(loaded->module));
-}
-
-static void read_module(const struct loaded *loaded)
-{
-	cu_context before = NULL;
-
-	if (loaded->context == NULL ||
-	    ptx_driver.cuCtxPushCurrent_v2(loaded->context) != ABI_SUCCESS)
-		return;
-	ptx_driver.cuCtxSynchronize();
-	for (uint32_t i = 0; i < blocks_counts->kernels; i++) {
-		struct blocks_kernel *row = &blocks_counts->kernel[i];
-		if (row->hash == loaded->hash && row->api == BLOCKS_CUDA && row->at != 0)
-			read_kernel(loaded, row);
+	cu_context context = NULL;
+	bool counted = kernel->counters != NULL;
+	if (counted &&
+	    !atomic_compare_exchange_strong(&kernel->loaded->context, &context, call->context) &&
+	    context != call->context) {
+		kernel->row->why = BLOCKS_ANOTHER_CONTEXT;
+		counted = false;
 	}
-	ptx_driver.cuCtxPopCurrent_v2(&before);
-}
-
-static void read_where(const void *handle, bool library, cu_context context, bool goes)
-{
-	if (stage != BLOCKS_COUNT)
-		return;
-	pthread_mutex_lock(&reading);
-	ptx_is_ours = true;
-	for (struct loaded *at = atomic_load(&all); at != NULL; at = at->following) {
-		bool meant = handle != NULL ? at->handle == handle && at->library == library
-		                            : context == NULL || at->context == context;
-		if (at->gone || !meant)
-			continue;
-		read_module(at);
-		at->gone = goes;
+	if (counted) {
+		kernel->row->far = 1;
+		__atomic_fetch_add(&kernel->row->unread, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&kernel->work_items, items, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&kernel->unread, 1, __ATOMIC_RELAXED);
 	}
-	ptx_is_ours = false;
-	pthread_mutex_unlock(&reading);
-}
-
-void ptx_unloads(void *handle, bool library)
-{
-	if (handle != NULL)
-		read_where(handle, library, NULL, true);
-}
-
-void ptx_context_ends(cu_context context)
-{
-	read_where(NULL, false, context, context != NULL);
+	blocks_count_launch(kernel->row, counted, items);
 }

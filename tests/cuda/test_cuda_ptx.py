@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tare blocks --ptx on CUDA programs that bring PTX, on the stand-ins for the driver and CUPTI: the driver is given a text
+with counters, what it counts comes out, and whatever fails the program has its own."""
+import json
+import pathlib
+import sys
+import time
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "e2e")]
+from cuda_programs import STREAMS  # noqa: E402
+from recorded import run  # noqa: E402
+from test_cuda_samples import On  # noqa: E402
+
+# Of a launch of streams.c.
+WORK_ITEMS = 2 * 64
+COUNTED = "tare0_"
+
+
+class Ptx(On):
+    def count(self, *styles, status=0, options=("--ptx",), **environment):
+        environment = {**self.environment, "TARE_FAKE_CUDA_TEXTS": str(self.folder / "texts"), **environment}
+        native = run([STREAMS, *styles], environment, cwd=self.folder)
+        (self.folder / "texts").write_text("")
+        done = run([self.tare, "blocks", *options, "--json", "o.json", "--", STREAMS, *styles], environment,
+                   cwd=self.folder)
+        self.text, self.said = done.out.decode(), done.errors.decode()
+        self.texts = (self.folder / "texts").read_text()
+        assert done.status == native.status == status, self.said
+        assert done.out.startswith(native.out)
+        report = json.loads((self.folder / "o.json").read_text())
+        return {each["name"]: each for each in report["kernels"]}
+
+
+@pytest.fixture
+def on(tare_path, tmp_path):
+    return Ptx(tare_path, tmp_path)
+
+
+def whole(kernel, launches):
+    assert (kernel["launches"], kernel["counted_launches"], kernel["unread_launches"]) == (launches, launches, 0)
+    assert kernel["not_counted"] is None and kernel["whole"] and kernel["work_items"] == launches * WORK_ITEMS
+
+
+def test_the_driver_is_given_a_text_with_counters(on):
+    kernels = on.count("kernels=9")
+    whole(kernels["empty"], 5)
+    whole(kernels["other"], 4)
+    # Once in each run the program's own, and in the second ours: tried, then in its place.
+    assert on.texts.count(".version") == 3 and on.texts.count(f"{COUNTED}counters_empty[") in (0, 2)
+    assert COUNTED in on.texts
+
+
+def test_what_a_process_does_not_unload_is_read_as_it_ends(on):
+    whole(on.count("kernels=9", "leaves")["empty"], 5)
+
+
+def test_counts_that_nobody_could_read_are_said(on):
+    kernel = on.count("quits=4", status=9)["empty"]
+    assert kernel["unread_launches"] == kernel["launches"] == 3 and not kernel["whole"]
+    assert "before it was sure that the counts of 3 launches had been read" in on.text
+
+
+def test_a_text_that_the_driver_does_not_take_is_not_given(on):
+    kernel = on.count("kernels=9", TARE_FAKE_CUDA_REFUSES=COUNTED)["empty"]
+    assert kernel["counted_launches"] == 0 and "did not build the instrumented module" in kernel["not_counted"]
+    assert "(CUDA error 218)" in kernel["not_counted"]
+
+
+def test_a_kernel_that_never_ends_does_not_keep_the_program(on):
+    begun = time.monotonic()
+    kernels = on.count("hangs", TARE_FAKE_CUDA="hang_launch=2")
+    # Natively and in the first run it ends at once; in the second after the limit.
+    assert time.monotonic() - begun < 60
+    assert "could not be read" in kernels["empty"]["not_counted"] and kernels["empty"]["counted_launches"] == 0
+
+
+def test_the_child_of_a_fork_leaves_the_parents_counts_alone(on):
+    whole(on.count("forks=4")["empty"], 4)
+
+
+def test_an_open_capture_is_not_broken(on):
+    kernel = on.count("captures_on=4")["empty"]
+    assert kernel["counted_launches"] == 0 and "a stream was capturing" in kernel["not_counted"]
+
+
+@pytest.mark.parametrize("words, why", [("taken", "has CUPTI"), ("none", "no CUPTI")])
+def test_why_nothing_was_seen(on, words, why):
+    environment = {**on.environment, **({"TARE_FAKE_CUPTI": "holder=other"} if words == "taken"
+                                        else {"TARE_CUPTI_LIBRARY": "/nonexistent"})}
+    done = run([on.tare, "blocks", "--ptx", "--", STREAMS, "kernels=9"], environment, cwd=on.folder)
+    assert done.status == 125 or done.status, done
+    assert why in done.errors.decode() and "launched no kernel" not in done.errors.decode()
+
+
+def test_a_single_run_says_what_it_lacks(on):
+    kernel = on.count("kernels=9", options=("--ptx", "--once"))["empty"]
+    assert kernel["counted_launches"] == 0 and "leave out --once" in kernel["not_counted"]
