@@ -170,42 +170,36 @@ static int write_all(const struct session *session, struct tare_error *error)
 	return tare_blocks_report(session->settings, &document, error);
 }
 
-// Why there is nothing to report on.
+// Why there is nothing to report on. A negative errno.
 static int explain(struct session *session, struct tare_error *error)
 {
 	struct tare_loader front = { .knows_layers = true };
+	const char *unseen = tare_blocks_unseen(&session->profile);
 	char why[400];
 
-	const char *unseen = tare_blocks_unseen(&session->profile);
-
-	if (unseen) {
-		tare_fail(
-		    error, ENODATA,
-		    "nothing was counted: what the program launches by CUDA was not seen, as %s",
-		    unseen);
-		return TARE_EXIT_RECORD;
-	}
-	if (session->profile.processes) {
-		tare_fail(error, ENODATA,
-		          "the program launched no kernel; tare record shows what it does "
-		          "instead");
-		return TARE_EXIT_RECORD;
-	}
-	if (session->profile.without_room) {
-		tare_fail(error, ENOSPC,
-		          "nothing was counted, there was no room for counts in %.300s: free some, "
-		          "name another folder in TMPDIR, or raise the limit of files' sizes",
-		          session->runs.place.folder);
-		return TARE_EXIT_RECORD;
-	}
+	if (unseen)
+		return tare_fail(error, ENODATA,
+		                 "nothing was counted: what the program launches by CUDA was not "
+		                 "seen, as %s",
+		                 unseen);
+	if (session->profile.processes)
+		return tare_fail(error, ENODATA,
+		                 "the program launched no kernel; tare record shows what it does "
+		                 "instead");
+	if (session->profile.without_room)
+		return tare_fail(
+		    error, ENOSPC,
+		    "nothing was counted, there was no room for counts in %.300s: free "
+		    "some, name another folder in TMPDIR, or raise the limit of files' "
+		    "sizes",
+		    session->runs.place.folder);
 	snprintf(front.path, sizeof front.path, "%s", session->runs.loader.front);
 	tare_layer_explain(&session->runs.program,
 	                   session->runs.place.front     ? &front
 	                   : session->runs.loader.wanted ? &session->runs.loader.without
 	                                                 : &session->runs.loader.program,
 	                   NULL, why, sizeof why);
-	tare_fail(error, ENODATA, "nothing was counted: %.390s; nor did it use CUDA", why);
-	return TARE_EXIT_RECORD;
+	return tare_fail(error, ENODATA, "nothing was counted: %.390s; nor did it use CUDA", why);
 }
 
 // One more run, silent, whose kernels are counted as they are written. Returns an exit status.
@@ -389,7 +383,7 @@ static int report(struct session *session, struct tare_error *error)
 	tare_blocks_coverage(&session->profile, &counted, &launches);
 	if (!launches && !session->samples.used) {
 		tare_signals_install(false);
-		return explain(session, error);
+		return explain(session, error) < 0 ? TARE_EXIT_RECORD : TARE_EXIT_OK;
 	}
 	int status = count_before(session, error);
 	if (status == TARE_EXIT_OK)
@@ -454,13 +448,11 @@ static int run(const struct tare_settings *settings, struct tare_error *error)
 {
 	const struct own *own = (const void *)settings->own;
 	struct session session = { .settings = settings };
-	int status = check(own, error) < 0 ? TARE_EXIT_RECORD : tare_outputs_check(settings, error);
 
-	if (status == TARE_EXIT_OK)
-		status = tare_database_check(settings->database, error);
-	if (status != TARE_EXIT_OK)
+	if (check(own, error) < 0 || tare_outputs_check(settings, error) != 0 ||
+	    tare_database_check(settings->database, error) != 0)
 		return TARE_EXIT_RECORD;
-	status = prepare(&session, error);
+	int status = prepare(&session, error);
 	if (status == TARE_EXIT_OK && !own->once)
 		status = collect(&session, error);
 	bool ended = session.runs.end.signal || session.runs.end.asked;
