@@ -93,8 +93,3 @@ def test_why_nothing_was_seen(on, words, why):
     done = run([on.tare, "blocks", "--ptx", "--", STREAMS, "kernels=9"], environment, cwd=on.folder)
     assert done.status == 125 or done.status, done
     assert why in done.errors.decode() and "launched no kernel" not in done.errors.decode()
-
-
-def test_a_single_run_says_what_it_lacks(on):
-    kernel = on.count("kernels=9", options=("--ptx", "--once"))["empty"]
-    assert kernel["counted_launches"] == 0 and "leave out --once" in kernel["not_counted"]

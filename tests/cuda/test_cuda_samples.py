@@ -366,7 +366,7 @@ def test_a_program_without_kernels_is_told_so(on):
 @pytest.mark.parametrize("period", ["9", "25"])
 def test_a_period_that_devices_do_not_have_is_refused(on, period):
     done = run([on.tare, "blocks", "--period", period, "--", STREAMS], on.environment, cwd=on.folder)
-    assert done.status == 2 and done.errors.decode().count("\n") == 1 and "10 to 24" in done.errors.decode()
+    assert done.status == 125 and done.errors.decode().count("\n") == 1 and "10 to 24" in done.errors.decode()
 
 
 def test_a_period_is_asked_of_the_device(on):

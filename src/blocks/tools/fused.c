@@ -98,11 +98,8 @@ static void write_before(const char *line, const char *name, FILE *file)
 
 static void write_line(const char *line, size_t length, FILE *file)
 {
-	// The folder of a run in it would keep drivers from finding what they have built.
-	if (strncmp(line, FILE_NAME, strlen(FILE_NAME)) == 0) {
-		fputs(FILE_NAME " = \"kernels\"\n", file);
+	if (strncmp(line, FILE_NAME, strlen(FILE_NAME)) == 0)
 		return;
-	}
 	const char *name = memmem(line, length, MAD, strlen(MAD));
 	char type[16];
 	size_t named;
@@ -124,6 +121,10 @@ static int write_text(const char *from, const char *to, struct tare_error *error
 	FILE *file = text ? fopen(to, "we") : NULL;
 	int status = file ? 0 : -EIO;
 
+	// Without a name clang takes that of the file: the folder of a run in it would keep drivers
+	// from finding what they have built.
+	if (file)
+		fputs(FILE_NAME " = \"kernels\"\n", file);
 	for (const char *line = text; status == 0 && *line;) {
 		size_t length = strcspn(line, "\n");
 		write_line(line, length, file);

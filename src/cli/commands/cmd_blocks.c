@@ -431,10 +431,9 @@ static int check(const struct own *own, struct tare_error *error)
 	if (own->ptx && sampled)
 		return tare_fail(error, EINVAL, "--ptx samples nothing: leave it out, or %s",
 		                 sampled);
-	if ((own->ptx || own->executions) && own->once)
+	if (own->ptx && own->once)
 		return tare_fail(error, EINVAL,
-		                 "--%s counts in one more run of the program: leave out --once",
-		                 own->ptx ? "ptx" : "executions");
+		                 "--ptx counts in a second run of the program: leave out --once");
 	if (own->period &&
 	    (own->period < SAMPLES_LEAST_PERIOD || own->period > SAMPLES_MOST_PERIOD))
 		return tare_fail(error, EINVAL, "--period is a power of 2, from %d to %d",

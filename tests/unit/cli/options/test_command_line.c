@@ -480,7 +480,7 @@ static void names_cannot_drive_the_terminal(void **state)
 		{ "\302\233m", "?m", "?m" },      // CSI as U+009B
 		{ "\377\300\257", "???", "???" }, // no UTF-8
 		{ "\303", "?", "?" },             // cut short
-		{ "±1 µs → ü", "±1 µs → ü", "~1 us > ?" },
+		{ "±1 µs → ü", "±1 µs → ü", "+-1 us > ?" },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
