@@ -50,7 +50,7 @@ static bool has_name(const char *bitcode, const char *name)
 
 bool tare_blocks_calls_mad(const char *bitcode)
 {
-	return has_name(bitcode, MAD + 1);
+	return has_name(bitcode, &MAD[1]);
 }
 
 bool tare_blocks_may_fuse(const char *bitcode)
