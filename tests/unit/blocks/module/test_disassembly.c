@@ -101,8 +101,8 @@ static void test_instructions_are_read(void **state)
 		"bool %18 = SLessThan -2, 3",
 		"BranchConditional %18, block 1, else block 2",
 		"Switch 3, else block 2, 7: block 2",
-		"float4 %21 = Phi {0.5, 0.5, 0.5, 0.5} from block 0, {0.5, 0.5, 0.5, 0.5} from "
-		"block 1",
+		("float4 %21 = Phi {0.5, 0.5, 0.5, 0.5} from block 0, {0.5, 0.5, 0.5, 0.5} from "
+		 "block 1"),
 		"instruction 700",
 		"Return",
 	};
