@@ -19,10 +19,11 @@ struct finding {
 
 static bool operands_differ(const struct finding *finding, const struct ptx_step *step)
 {
-	const uint32_t *registers = finding->ptx->registers + step->first + step->results;
+	const uint32_t *registers = finding->ptx->registers;
+	uint32_t first = step->first + step->results;
 
 	for (uint32_t i = 0; i < step->operands; i++)
-		if (finding->differs[registers[i]])
+		if (finding->differs[registers[first + i]])
 			return true;
 	return step->differs;
 }
