@@ -41,14 +41,16 @@ static int list_written(const struct tare_blocks_module *module, struct tare_blo
 	if (!code->blocks || !code->rows)
 		return -ENOMEM;
 	struct tare_blocks_listed_row *next = code->rows;
-	const struct tare_blocks_written *written = module->written,
-	                                 *end = written + module->written_count;
+	const struct tare_blocks_written *written = module->written;
+	size_t listed = 0;
 	for (uint32_t i = 0; i < module->block_count; i++) {
 		struct tare_blocks_listed_block *block = &code->blocks[i];
 		*block = (struct tare_blocks_listed_block){ code->build, next, 0, code->words };
-		for (; written < end && written->block == i; written++, block->count++)
-			*next++ = (struct tare_blocks_listed_row){ written->at, written->file,
-				                                   written->line };
+		for (; listed < module->written_count && written[listed].block == i;
+		     listed++, block->count++)
+			*next++ = (struct tare_blocks_listed_row){ written[listed].at,
+				                                   written[listed].file,
+				                                   written[listed].line };
 	}
 	return 0;
 }
