@@ -253,6 +253,9 @@ static void make_ptx(void)
 		                            .text = ptx.text,
 		                            .module = ptx.module };
 	build.module.text = ptx.text;
+	ptx.module = (struct tare_blocks_module){ .block_count = 0 };
+	ptx.text = NULL;
+	ptx_free(&ptx);
 	kernel->build = &build;
 	kernel->api = BLOCKS_CUDA;
 	strcpy(kernel->name, "add");
