@@ -84,8 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int status = ptx_read((const char *)data, size, &ptx, &error);
 
 	state = size;
-	FUZZ_CHECK(blocks_is_ptx((const char *)data, size) ==
-	           ptx_is_text(data, strnlen((const char *)data, size)));
+	FUZZ_CHECK(status < 0 || blocks_is_ptx((const char *)data, size));
 	if (status < 0) {
 		FUZZ_CHECK(status == -EINVAL || status == -ENOTSUP);
 		FUZZ_CHECK(error.message[0] && !strchr(error.message, '\n'));

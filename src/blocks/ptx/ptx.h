@@ -69,9 +69,6 @@ struct ptx {
 int ptx_read(const char *text, size_t bytes, struct ptx *ptx, struct tare_error *error);
 void ptx_free(struct ptx *ptx);
 
-// Whether bytes are the text of a module of PTX, as drivers give and take it.
-bool ptx_is_text(const void *data, size_t bytes);
-
 // Which blocks all threads of a group pass equally often (uniform.c): fills in module->uniform.
 // False: no memory.
 bool ptx_find_uniform(struct ptx *ptx);

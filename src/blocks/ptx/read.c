@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/ptx/reading.h"
+#include "guest/blocks/ptx_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -365,20 +366,12 @@ static int read_all(struct ptx_reading *reading)
 	return ptx_find_uniform(ptx) ? 0 : tare_fail(reading->error, ENOMEM, "out of memory");
 }
 
-bool ptx_is_text(const void *data, size_t bytes)
-{
-	struct ptx_scan scan = { data, bytes, 0 };
-
-	scan_skip(&scan);
-	return scan_is(&scan, scan_name(&scan), ".version");
-}
-
 int ptx_read(const char *text, size_t bytes, struct ptx *ptx, struct tare_error *error)
 {
 	struct ptx_reading reading = { .ptx = ptx, .error = error };
 
 	*ptx = (struct ptx){ .bytes = strnlen(text, bytes) };
-	if (!ptx_is_text(text, ptx->bytes))
+	if (!blocks_is_ptx(text, ptx->bytes))
 		return tare_fail(error, EINVAL, "it is no PTX");
 	if (ptx->bytes > UINT32_MAX / 2)
 		return tare_fail(error, ENOTSUP, "the PTX is too long");
