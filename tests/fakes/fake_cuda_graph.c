@@ -253,25 +253,29 @@ cu_result cuGraphUpload(cu_graph_exec exec, cu_stream stream)
 	return leave(ABI_SUCCESS);
 }
 
-// What a launch's branches follow: what was in its stream, and the graph's last launch.
-struct behind {
+// A launch: what its branches follow (what was in its stream, and the graph's last launch), and
+// when all of its nodes are submitted, at once, however long this host takes over them.
+struct launched {
 	struct op *stream, *launch;
+	int64_t at_ps;
+	uint32_t correlation;
 };
 
 static struct op *launch_node(struct cu_stream_object *stream, const struct node *node,
-                              struct op *const *made, struct behind behind, uint32_t correlation)
+                              struct op *const *made, const struct launched *launched)
 {
 	struct op what = copy_op(&node->op);
 	struct lane *lane = lane_of(stream, node->branch);
 	bool first = true;
 
 	for (struct op *each = lane->last; each && first; each = each->previous)
-		first = each->correlation != correlation;
+		first = each->correlation != launched->correlation;
+	what.model.submitted_ps = launched->at_ps;
 	struct op *op = enqueue(stream, lane, &what);
-	op->correlation = correlation;
+	op->correlation = launched->correlation;
 	if (first) {
-		follow(op, behind.stream);
-		follow(op, behind.launch);
+		follow(op, launched->stream);
+		follow(op, launched->launch);
 		order_streams(op);
 	}
 	for (size_t i = 0; i < node->after_count; i++)
@@ -292,12 +296,11 @@ cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream handle)
 	if (result != ABI_SUCCESS)
 		return leave(result);
 	struct op **made = calloc(graph->count + 1, sizeof *made);
-	struct behind behind = { stream->lanes->last, graph->last };
-	uint32_t correlation = next_correlation();
+	struct launched launched = { stream->lanes->last, graph->last, now_ps(), next_correlation() };
 	for (size_t i = 0; i < graph->count; i++)
-		made[i] = launch_node(stream, &graph->nodes[i], made, behind, correlation);
+		made[i] = launch_node(stream, &graph->nodes[i], made, &launched);
 	struct op end = { .kind = NOTHING,
-		          .correlation = correlation,
+		          .correlation = launched.correlation,
 		          .entry = true,
 		          .graph = graph,
 		          .model.flow = TARE_FLOW_NONE };

@@ -83,7 +83,9 @@ struct op *enqueue(struct cu_stream_object *stream, struct lane *lane, const str
 	if (op->model.flow != TARE_FLOW_NONE)
 		op->device->working++;
 	op->model.held = op->kind == WAIT_VALUE || op->kind == HOST_RETURN;
-	op->model.submitted_ps = now_ps() + op->device->script.queue.submission_ps;
+	if (op->model.submitted_ps == 0)
+		op->model.submitted_ps = now_ps();
+	op->model.submitted_ps += op->device->script.queue.submission_ps;
 	tare_model_append(op->device->model, lane->queue, &op->model);
 	return op;
 }

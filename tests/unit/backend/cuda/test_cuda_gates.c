@@ -245,14 +245,17 @@ static void a_lost_context_says_so_and_a_hang_ends_at_the_limit(void **state)
 		struct tare_queue *queue = new_queue(true);
 		struct tare_kernel *kernel = new_kernel("empty", &module);
 		struct tare_operation what = launch(kernel);
-		for (int n = 0; n < 3; n++) {
+		for (int n = 0; n < 2; n++) {
+			must(tare_append(queue, &what, &event, &error));
+			must(tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, &error));
 			tare_event_free(event);
 			event = NULL;
-			must(tare_append(queue, &what, &event, &error));
-			if (n < 2)
-				must(tare_event_wait(event, TARE_LIMIT_DEFAULT_NS, &error));
 		}
-		assert_int_equal(tare_event_wait(event, rows[i].limit_ns, &error), rows[i].code);
+		// On a busy machine the kernel may have failed before its event is recorded.
+		int status = tare_append(queue, &what, &event, &error);
+		if (status == 0)
+			status = tare_event_wait(event, rows[i].limit_ns, &error);
+		assert_int_equal(status, rows[i].code);
 		assert_says(rows[i].words);
 		if (rows[i].code == -ENODEV) {
 			assert_string_equal(error.native_name, "CUDA_ERROR_LAUNCH_FAILED");
