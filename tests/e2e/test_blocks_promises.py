@@ -88,8 +88,9 @@ def promised(request, tare_path, tmp_path_factory, kernel_cache):  # noqa: F811
 
 
 def judge(finding, documents):
-    """What is wrong with the promises, and whether the machine was too busy to tell. Judged is the middle one, beside
-    what the fastest rounds of all of them say."""
+    """The figures, what is wrong with the promises, whether the machine was too busy to tell, and whether the promise
+    itself says that it is known no better: then only its ends are judged. Judged is the middle one, beside what the
+    fastest rounds of all of them say."""
     pair = PROMISED[finding]
     ordered = sorted((finding_of(document, pair.kernel, finding) for document in documents),
                      key=lambda one: (one["best_ns"] or 0) / one["kernel_ns"])
@@ -101,28 +102,29 @@ def judge(finding, documents):
     # Another series may find the whole machine slower, this kernel with it.
     speed = one["kernel_ns"] / before
     real, spread = speed * (before - after), speed * (spread + spread_after)
-    print(f"{finding}: {one['low_ns'] / MS:.3f} {one['best_ns'] / MS:.3f} {one['high_ns'] / MS:.3f} promised, "
-          f"{real / MS:.3f} brought, of {one['kernel_ns'] / MS:.3f}; the fastest differ by {spread / MS:.3f} ms")
+    figures = (f"{finding}: {one['low_ns'] / MS:.3f} {one['best_ns'] / MS:.3f} {one['high_ns'] / MS:.3f} promised, "
+               f"{real / MS:.3f} brought, of {one['kernel_ns'] / MS:.3f}; the fastest differ by {spread / MS:.3f} ms")
+    busy = spread > SHARE * abs(real) or not 1 / 2 < speed < 2
+    wide = (one["high_ns"] - one["low_ns"]) / 2 > SHARE * abs(real)
     wrong = []
-    if abs(one["best_ns"] - real) > SHARE * real:
+    if abs(one["best_ns"] - real) > SHARE * real and not wide:
         wrong.append("the estimate is off")
     if one["low_ns"] > real + spread or real > (1 + SHARE) * one["high_ns"]:
         wrong.append("the ends do not hold it")
-    return wrong, spread > SHARE * abs(real) or not 1 / 2 < speed < 2
+    return figures, wrong, busy, wide
 
 
 @pytest.mark.parametrize("finding", PROMISED)
 def test_mending_brings_what_was_promised(promised, finding):
-    # It ends with the first tries that are good together. A skip needs each try to be too busy to tell.
-    documents, always_busy = [], True
+    # It ends with the first tries that are good together.
+    documents, said = [], []
     for index in range(TRIES):
         text, document = promised[index]
         documents.append(document)
         assert "as measured with the change" in text
-        wrong, busy = judge(finding, documents)
-        if not wrong and not busy:
+        figures, wrong, busy, wide = judge(finding, documents)
+        said.append(figures)
+        if not (wrong or busy or wide):
             return
-        always_busy &= busy
-    if always_busy:
-        pytest.skip("the machine is busy: its fastest runs differ by more than a quarter of what is gained")
-    raise AssertionError(f"{finding}: {wrong}")
+    assert busy or not wrong, (said, wrong)
+    pytest.skip("the machine is busy: what is gained is not known to a quarter of it")
