@@ -296,7 +296,8 @@ cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream handle)
 	if (result != ABI_SUCCESS)
 		return leave(result);
 	struct op **made = calloc(graph->count + 1, sizeof *made);
-	struct launched launched = { stream->lanes->last, graph->last, now_ps(), next_correlation() };
+	struct launched launched = { stream->lanes->last, graph->last, now_ps(),
+		                     next_correlation() };
 	for (size_t i = 0; i < graph->count; i++)
 		made[i] = launch_node(stream, &graph->nodes[i], made, &launched);
 	struct op end = { .kind = NOTHING,
