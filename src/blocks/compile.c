@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/compile.h"
 
+#include "blocks/bodies.h"
 #include "blocks/parts.h"
 #include "blocks/tools/arguments.h"
 #include "blocks/tools/fused.h"
@@ -18,6 +19,7 @@
 struct work {
 	const char *folder;
 	bool samples, unoptimised;
+	bool bodies; // functions that are `inline` and no more get one (bodies.h)
 	struct tare_blocks_build *build;
 	struct tare_blocks_parts parts;
 	struct tare_blocks_tools tools;
@@ -80,6 +82,7 @@ static int compile_input(struct work *work, const struct tare_blocks_input *inpu
 		                                     .as_text = wanted == TEXT,
 		                                     .keeps_loops = wanted == OPTIMISED_WITH_LOOPS,
 		                                     .as_written = work->unoptimised,
+		                                     .bodies = work->bodies,
 		                                     .list = headed ? list : NULL,
 		                                     .headers = headed ? headers : NULL,
 		                                     .source = source,
@@ -269,7 +272,7 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 
 // Translators refuse some of what the optimiser makes (integers of 2 or 33 bits): less of it is
 // better than nothing, and is said.
-static int compile(struct work *work, const char *spirv, struct tare_error *error)
+static int compile_once(struct work *work, const char *spirv, struct tare_error *error)
 {
 	struct tare_error again = { 0 }, least = { 0 };
 	char bitcode[PATH_MAX];
@@ -286,6 +289,18 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 		again = least;
 	*error = again;
 	return less;
+}
+
+// Bodies for all `inline` functions come only where one is missed: one that is in its callers, and
+// in no module as yet, may print, or be what the translator refuses.
+static int compile(struct work *work, const char *spirv, struct tare_error *error)
+{
+	int status = compile_once(work, spirv, error);
+
+	if (status < 0 || !tare_blocks_lacks_bodies(spirv))
+		return status;
+	work->bodies = true;
+	return compile_once(work, spirv, error);
 }
 
 // ---- a module
