@@ -2,6 +2,7 @@
 #include "blocks/bodies.h"
 
 #include "backend/spirv.h"
+#include "backend/spirv_words.h"
 #include "blocks/inputs.h"
 
 #include <stdlib.h>
@@ -28,4 +29,19 @@ bool tare_blocks_lacks_bodies(const char *spirv)
 	tare_spirv_free(module);
 	free(data);
 	return lacks;
+}
+
+void tare_blocks_let_inline(void *data, size_t bytes)
+{
+	enum { CONTROL = 3, DONT_INLINE = 2 };
+	const size_t count = bytes / sizeof(uint32_t);
+	uint32_t *words = data;
+
+	for (size_t at = SPIRV_HEADER_WORDS, length; at < count; at += length) {
+		length = words[at] >> 16;
+		if (!length || length > count - at)
+			return;
+		if ((words[at] & 0xffff) == SPIRV_FUNCTION && length > CONTROL)
+			words[at + CONTROL] &= ~(uint32_t)DONT_INLINE;
+	}
 }

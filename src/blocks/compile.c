@@ -327,6 +327,16 @@ static int make_module(struct work *work, struct tare_error *error)
 	return status;
 }
 
+// What the tools have made; malloc, NULL: errno.
+static void *read_made(const char *spirv, size_t *bytes)
+{
+	void *data = tare_blocks_file_read(spirv, bytes);
+
+	if (data)
+		tare_blocks_let_inline(data, *bytes);
+	return data;
+}
+
 // What is instrumented: made by the tools, or the program's own SPIR-V.
 static void *module_of(struct work *work, size_t *bytes, struct tare_error *error)
 {
@@ -348,7 +358,7 @@ static void *module_of(struct work *work, size_t *bytes, struct tare_error *erro
 	tare_blocks_path(work->folder, work->build->hash, ".spv", spirv);
 	if (compile(work, spirv, error) < 0)
 		return NULL;
-	data = tare_blocks_file_read(spirv, bytes);
+	data = read_made(spirv, bytes);
 	if (!data)
 		tare_fail(error, EIO, "%.200s ended well, but wrote no module",
 		          work->build->translator);
@@ -528,7 +538,7 @@ int tare_blocks_compile_text(const char *from, const char *folder,
 		    tare_blocks_tools_find(llvm_of(work.parts.at[0].platform), &work.tools, error);
 	}
 	status = status ?: compile(&work, spirv, error);
-	if (status == 0 && !(data = tare_blocks_file_read(spirv, &bytes)))
+	if (status == 0 && !(data = read_made(spirv, &bytes)))
 		status = tare_fail(error, EIO, "%.200s cannot be read", spirv);
 	status = status ?: tare_blocks_module_read(data, bytes, module, error);
 	free(data);

@@ -60,3 +60,37 @@ def test_one_that_prints_and_is_inlined_keeps_no_kernel(once):  # noqa: F811
     kernel = kernel_of(document, "inlined")
     assert done.status == 0 and kernel["whole"], kernel["not_counted"]
     check_total(kernel["total"])
+
+
+# Of its bitcode PoCL 3.1 would make code that asks for a symbol that nobody has, and end the program.
+ASKS = ("%sint where(int n) { return n * get_group_id(0) + get_local_id(0); }\n"
+        "kernel void asks(global const float *in, global float *out, int n)\n{\n"
+        "    int i = get_global_id(0);\n    out[i] = in[i] + where(n);\n}\n")
+ASKING = ["asks", str(N), "256", "64"]
+
+
+@pytest.mark.parametrize("kind", ["static ", "inline ", "static __attribute__((noinline)) "], ids=["static", "inline", "left-alone"])
+@pytest.mark.parametrize("options", ["", "-cl-opt-disable"], ids=["optimised", "as-written"])
+def test_functions_that_ask_for_their_work_item(once, kind, options):  # noqa: F811
+    native = once.native(KERNELS, options, *ASKING, COUNTED_SOURCE=ASKS % kind)
+    done, document = once.blocks(KERNELS, options, *ASKING, options=["--before"], COUNTED_SOURCE=ASKS % kind)
+    assert done.status == native.status == 0, done.errors.decode()
+    assert done.out.startswith(native.out)
+    kernel = kernel_of(document, "asks")
+    assert kernel["whole"] and at(kernel["total"], "stores.global") == 256, kernel["not_counted"]
+    check_sums(kernel)
+    assert options or at(kernel["before"], "stores.global") == 256, said(done)
+
+
+def test_a_run_before_the_optimisation_that_a_signal_ends_has_no_counts(once):  # noqa: F811
+    """Its kernel faults where tare's clang does not optimise, and nowhere else."""
+    source = ("kernel void faults(global const float *in, global float *out, int n)\n{\n"
+              "#if defined(__SPIR64__) && !defined(__OPTIMIZE__)\n    *(volatile global int *)0 = n;\n#endif\n"
+              "    out[get_global_id(0)] = in[get_global_id(0)] + n;\n}\n")
+    words = ["faults", str(N), "256", "64"]
+    native = once.native(KERNELS, "", *words, COUNTED_SOURCE=source)
+    done, document = once.blocks(KERNELS, "", *words, options=["--before"], COUNTED_SOURCE=source)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(document, "faults")
+    assert kernel["whole"] and kernel["before"] is None
+    assert "before the optimisation: not counted, because in that run 0 of 256 work-items ended" in said(done)
