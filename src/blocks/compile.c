@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/compile.h"
 
+#include "blocks/bodies.h"
 #include "blocks/parts.h"
 #include "blocks/tools/arguments.h"
 #include "blocks/tools/fused.h"
@@ -18,6 +19,7 @@
 struct work {
 	const char *folder;
 	bool samples, unoptimised;
+	bool bodies; // functions that are `inline` and no more get one (bodies.h)
 	struct tare_blocks_build *build;
 	struct tare_blocks_parts parts;
 	struct tare_blocks_tools tools;
@@ -80,6 +82,7 @@ static int compile_input(struct work *work, const struct tare_blocks_input *inpu
 		                                     .as_text = wanted == TEXT,
 		                                     .keeps_loops = wanted == OPTIMISED_WITH_LOOPS,
 		                                     .as_written = work->unoptimised,
+		                                     .bodies = work->bodies,
 		                                     .list = headed ? list : NULL,
 		                                     .headers = headed ? headers : NULL,
 		                                     .source = source,
@@ -269,7 +272,7 @@ static int compile_less(struct work *work, const char *spirv, struct tare_error 
 
 // Translators refuse some of what the optimiser makes (integers of 2 or 33 bits): less of it is
 // better than nothing, and is said.
-static int compile(struct work *work, const char *spirv, struct tare_error *error)
+static int compile_once(struct work *work, const char *spirv, struct tare_error *error)
 {
 	struct tare_error again = { 0 }, least = { 0 };
 	char bitcode[PATH_MAX];
@@ -286,6 +289,18 @@ static int compile(struct work *work, const char *spirv, struct tare_error *erro
 		again = least;
 	*error = again;
 	return less;
+}
+
+// Bodies for all `inline` functions come only where one is missed: one that is in its callers, and
+// in no module as yet, may print, or be what the translator refuses.
+static int compile(struct work *work, const char *spirv, struct tare_error *error)
+{
+	int status = compile_once(work, spirv, error);
+
+	if (status < 0 || !tare_blocks_lacks_bodies(spirv))
+		return status;
+	work->bodies = true;
+	return compile_once(work, spirv, error);
 }
 
 // ---- a module
@@ -312,6 +327,16 @@ static int make_module(struct work *work, struct tare_error *error)
 	return status;
 }
 
+// What the tools have made; malloc, NULL: errno.
+static void *read_made(const char *spirv, size_t *bytes)
+{
+	void *data = tare_blocks_file_read(spirv, bytes);
+
+	if (data)
+		tare_blocks_let_inline(data, *bytes);
+	return data;
+}
+
 // What is instrumented: made by the tools, or the program's own SPIR-V.
 static void *module_of(struct work *work, size_t *bytes, struct tare_error *error)
 {
@@ -333,7 +358,7 @@ static void *module_of(struct work *work, size_t *bytes, struct tare_error *erro
 	tare_blocks_path(work->folder, work->build->hash, ".spv", spirv);
 	if (compile(work, spirv, error) < 0)
 		return NULL;
-	data = tare_blocks_file_read(spirv, bytes);
+	data = read_made(spirv, bytes);
 	if (!data)
 		tare_fail(error, EIO, "%.200s ended well, but wrote no module",
 		          work->build->translator);
@@ -513,7 +538,7 @@ int tare_blocks_compile_text(const char *from, const char *folder,
 		    tare_blocks_tools_find(llvm_of(work.parts.at[0].platform), &work.tools, error);
 	}
 	status = status ?: compile(&work, spirv, error);
-	if (status == 0 && !(data = tare_blocks_file_read(spirv, &bytes)))
+	if (status == 0 && !(data = read_made(spirv, &bytes)))
 		status = tare_fail(error, EIO, "%.200s cannot be read", spirv);
 	status = status ?: tare_blocks_module_read(data, bytes, module, error);
 	free(data);

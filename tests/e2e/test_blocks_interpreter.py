@@ -34,18 +34,19 @@ def compiled(tmp_path, source, library):
     return program
 
 
-def check(tmp_path, command, least, **sizes):
-    """All kernels, at least so many, are equal in all that both sides tell."""
+def check(tmp_path, command, least, which="total", **sizes):
+    """All kernels, at least so many, are equal in all that both sides tell: of the same module, or before the
+    optimisation, compiled by each side."""
     bench = interpreter.Bench(BUILD, tmp_path, **sizes)
-    document, _ = bench.count(command)
-    counted = interpreter.totals(document, "total")
-    heard = bench.interpret(command, modules=bench.modules())
+    document, _ = bench.count(command, *(["--before"] if which == "before" else []))
+    counted = interpreter.totals(document, which)
+    heard = bench.interpret(command, "-O0") if which == "before" else bench.interpret(command, modules=bench.modules())
     assert len(counted) >= least and set(counted) == set(heard)
     for name, figures in counted.items():
         assert figures is not None, [k["not_counted"] for k in document["kernels"] if k["name"] == name]
         told = heard[name]
         assert told.unknown == (), name
-        wanted = {f for f in {*figures, *told.figures} if f != "fp operations" or not told.vectors}
+        wanted = {f for f in {*figures, *told.figures} if f != "fp operations" or not told.vectors} - told.untold
         assert {f: figures[f] for f in wanted} == {f: told.figures[f] for f in wanted}, name
 
 
@@ -66,6 +67,22 @@ def test_clpeak(tmp_path, test):
 def test_clfft(tmp_path, length):
     source = pathlib.Path(__file__).parents[1] / "programs/transform.c"
     check(tmp_path, [compiled(tmp_path, source, "clFFT"), length], 1)
+
+
+@pytest.mark.parametrize("words", [["8"], ["8", "double"]], ids=["single", "double"])
+def test_clblast(tmp_path, words):
+    """Its functions are `inline`, and ask for their work-item."""
+    source = pathlib.Path(__file__).parents[1] / "programs/product.c"
+    program = compiled(tmp_path, source, ":libclblast.so.1")
+    check(tmp_path, [program, *words], 1)
+    check(tmp_path, [program, *words], 1, which="before")
+
+
+def test_pyopencl(tmp_path):
+    """A sum, sums up to each number, and two ways to sort: some copy what has several numbers."""
+    pytest.importorskip("pyopencl")
+    program = pathlib.Path(__file__).parents[1] / "programs/arrays.py"
+    check(tmp_path, [sys.executable, "-W", "ignore", program, "256"], 7)
 
 
 @pytest.mark.parametrize("length", TRANSFORMS)

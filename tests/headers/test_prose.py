@@ -34,6 +34,7 @@ ALLOWED = {
     "blocks/tools/arguments.c": (1, "what a driver says of a device"),
     "blocks/intel/ze_info.c": (1, "mnemonics of assembly"),
     "blocks/clock/code.c": (4, "LLVM's text of a module, and a path"),
+    "blocks/bodies.c": (1, "names of functions in a module"),
     "blocks/compile.c": (1, "the driver's version"),
     "blocks/cuda/samples.c": (1, "CUPTI's name of a stall reason"),
     "guest/blocks/parts.c": (1, "the program's options of linking"),

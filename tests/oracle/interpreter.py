@@ -46,6 +46,7 @@ class Counts:
     """What a kernel executed: {figure: number}, figures that both sides can tell."""
     figures: collections.Counter
     vectors: bool = False   # an instruction may be of several numbers, which the interpreter does not tell
+    untold: frozenset = frozenset()  # figures of which the interpreter tells a part: copies have no sizes
     unknown: tuple = ()     # what was not understood
 
 
@@ -54,6 +55,15 @@ class Counts:
 def memory(figures, load, space, times, number):
     figures[f"{'loads' if load else 'stores'}.{space}"] += times
     figures[f"{'loaded_bytes' if load else 'stored_bytes'}.{space}"] += number
+
+
+COPY = re.compile(r"llvm\.mem(?:cpy|move)\.p(\d)(?:i8)?\.p(\d)")
+
+
+def copies(name):
+    """The spaces that a copy writes and reads, by its name; None: it is none."""
+    match = COPY.match(name)
+    return tuple(("private", "global", "constant", "local")[int(digit)] for digit in match.groups()) if match else None
 
 
 def vector_function(name, times, figures):
@@ -74,8 +84,9 @@ def intrinsic(name, times, figures):
     if match := re.match(r"llvm\.(fmuladd|fma)\.(?:v(\d+))?f\d+", name):
         figures["fp instructions"] += times
         figures["fp operations"] += 2 * times * int(match[2] or 1)
-    elif re.match(r"llvm\.memcpy", name):
-        figures["copies"] += times
+    elif spaces := copies(name):
+        memory(figures, False, spaces[0], times, 0)
+        memory(figures, True, spaces[1], times, 0)
     elif re.match(r"llvm\.([su](min|max)|abs|ctpop|ctlz|cttz|bswap|bitreverse)", name):
         figures["integer instructions"] += times
     elif re.match(r"llvm\.(fabs|minnum|maxnum|floor|ceil|trunc|rint|round|copysign)", name):
@@ -117,7 +128,7 @@ def called(name, times, figures):
 
 def understand(instructions):
     """{name: (times, bytes)} as the interpreter prints them, in tare's figures."""
-    figures, unknown, vectors = collections.Counter(), [], False
+    figures, unknown, vectors, untold = collections.Counter(), [], False, set()
     for name, (times, number) in instructions.items():
         if match := re.match(r"(load|store) (\w+)$", name):
             memory(figures, match[1] == "load", match[2], times, number)
@@ -128,10 +139,12 @@ def understand(instructions):
             figures["integer instructions"] += times
         elif match := re.match(r"call (.+)\(\)$", name):
             vectors |= "Dv" in name
+            if spaces := copies(match[1]):
+                untold |= {f"stored_bytes.{spaces[0]}", f"loaded_bytes.{spaces[1]}"}
             if not called(match[1], times, figures):
                 unknown.append(match[1])
         vectors |= name in ("extractelement", "insertelement", "shufflevector")
-    return Counts(figures, vectors, tuple(unknown))
+    return Counts(figures, vectors, frozenset(untold), tuple(unknown))
 
 
 def interpreted_lines(text):
@@ -279,6 +292,7 @@ class Compared:
     figures: dict
     vectors: bool
     unknown: tuple
+    untold: tuple = (frozenset(),) * 5  # of each column
 
     def equal(self, one, other, but=()):
         """Whether two of the columns have the same figures."""
@@ -286,7 +300,7 @@ class Compared:
 
     def differing(self, one, other, but=()):
         # An instruction of the interpreter's is of any number of operations where there are vectors.
-        but = {*but, *(("fp operations",) if self.vectors else ())}
+        but = {*but, *(("fp operations",) if self.vectors else ()), *self.untold[one], *self.untold[other]}
         return [figure for figure, row in self.figures.items() if figure not in but and row[one] != row[other]]
 
 
@@ -307,7 +321,8 @@ def compare(bench, command):
         figures = {figure for side in sides if side for figure, number in side.items() if number}
         rows.append(Compared(name, {figure: tuple(side[figure] if side is not None else None for side in sides)
                                     for figure in sorted(figures)}, any(c.vectors for c in counts.values()),
-                             tuple(sorted({u for c in counts.values() for u in c.unknown}))))
+                             tuple(sorted({u for c in counts.values() for u in c.unknown})),
+                             tuple(counts[at].untold if at in counts else frozenset() for at in range(5))))
     return rows, document
 
 

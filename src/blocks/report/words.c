@@ -2,6 +2,8 @@
 // Why launches were not counted.
 #include "blocks/report/write.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void no_module(const struct tare_blocks_document *document,
@@ -137,12 +139,18 @@ static const struct tare_blocks_kernel *same_before(const struct tare_blocks_pro
 	return NULL;
 }
 
+// A run that a signal ended left counts of less than it launched: these are no figure.
+static bool misses_counts(const struct tare_blocks_kernel *kernel)
+{
+	return kernel->counted && kernel->entered < kernel->work_items;
+}
+
 const struct tare_blocks_kernel *tare_blocks_before(const struct tare_blocks_profile *before,
                                                     const struct tare_blocks_kernel *kernel)
 {
 	const struct tare_blocks_kernel *other = same_before(before, kernel);
 
-	return other && other->executions && other->counted ? other : NULL;
+	return other && other->executions && other->counted && !misses_counts(other) ? other : NULL;
 }
 
 bool tare_blocks_why_not_before(const struct tare_blocks_document *document,
@@ -150,6 +158,13 @@ bool tare_blocks_why_not_before(const struct tare_blocks_document *document,
 {
 	const struct tare_blocks_kernel *other = same_before(document->before, kernel);
 
+	if (other && misses_counts(other)) {
+		snprintf(text, size,
+		         "in that run %" PRIu64 " of %" PRIu64
+		         " work-items ended with their counts written",
+		         other->entered, other->work_items);
+		return true;
+	}
 	if (!other || other->counted || !other->launches)
 		return false;
 	tare_blocks_why(document, other, text, size);

@@ -172,6 +172,8 @@ int tare_blocks_arguments_make(const struct tare_blocks_request *request,
 	for (size_t i = 0; request->keeps_loops && i < sizeof keeps_loops / sizeof *keeps_loops;
 	     i++)
 		add(arguments, keeps_loops[i]);
+	if (request->bodies)
+		add(arguments, "-fgnu89-inline");
 	if (request->as_text)
 		add(arguments, "-S");
 	if (request->unoptimised) {

@@ -15,6 +15,7 @@ struct tare_blocks_request {
 	bool unoptimised;       // as the language makes it, for a later step
 	bool as_text;           // LLVM's text, not its bitcode
 	bool as_written;        // without optimisation, whatever the options say
+	bool bodies;            // functions that are `inline` and no more have bodies, too
 	// No loop becomes the formula of what it ends with: that takes integers of 33 or 65 bits.
 	bool keeps_loops;
 	// A list of files by which a folder of headers is there (-ivfsoverlay), and that folder;
