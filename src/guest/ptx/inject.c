@@ -18,7 +18,6 @@ enum form {
 	LOADS_MODULE,
 	LOADS_MODULE_EX,
 	LOADS_MODULE_FILE,
-	LOADS_FAT_BINARY,
 	LOADS_LIBRARY,
 	LOADS_LIBRARY_FILE, // the last that loads
 	LINKS,
@@ -43,7 +42,6 @@ static const struct ptx_way ways[] = {
 	[LOADS_MODULE] = { .file = false },
 	[LOADS_MODULE_EX] = { .with_options = true },
 	[LOADS_MODULE_FILE] = { .file = true },
-	[LOADS_FAT_BINARY] = { .fat = true },
 	[LOADS_LIBRARY] = { .library = true },
 	[LOADS_LIBRARY_FILE] = { .library = true, .file = true },
 };
@@ -73,7 +71,7 @@ static const struct cuda_listened calls[] = {
 	{ "cuModuleLoadData", LOADS_MODULE },
 	{ "cuModuleLoadDataEx", LOADS_MODULE_EX },
 	{ "cuModuleLoad", LOADS_MODULE_FILE },
-	{ "cuModuleLoadFatBinary", LOADS_FAT_BINARY },
+	{ "cuModuleLoadFatBinary", LOADS_MODULE },
 	{ "cuLibraryLoadData", LOADS_LIBRARY },
 	{ "cuLibraryLoadFromFile", LOADS_LIBRARY_FILE },
 	{ "cuLinkComplete", LINKS },

@@ -287,7 +287,7 @@ void ptx_load_enters(const struct cupti_call *call, const struct ptx_way *way)
 	if (image == NULL)
 		return;
 	load.seen = true;
-	load.brought = way->fat ? BLOCKS_BROUGHT_FAT_BINARY : kind_of(image, bytes);
+	load.brought = kind_of(image, bytes);
 	load.why = whys[load.brought];
 	if (load.brought == BLOCKS_BROUGHT_PTX)
 		take_text(call, way, image);

@@ -113,7 +113,6 @@ struct ptx_way {
 	bool library; // not a module
 	bool with_options;
 	bool file; // that it reads
-	bool fat;  // a fat binary, as its name says
 };
 // The call begins; its image, or its file's name, may be replaced. And it has ended.
 void ptx_load_enters(const struct cupti_call *call, const struct ptx_way *way);
