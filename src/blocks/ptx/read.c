@@ -150,20 +150,6 @@ static int add_function(struct ptx_reading *reading, const struct header *header
 	return note_parameters(reading, header);
 }
 
-struct ptx_edit *reading_edit(struct ptx_reading *reading, enum ptx_edit_kind kind, size_t at,
-                              size_t end)
-{
-	struct ptx_edit *edit =
-	    reading_more(reading, &reading->ptx->edits, &reading->edits, sizeof *edit);
-
-	if (edit)
-		*edit = (struct ptx_edit){ .kind = kind,
-			                   .function = reading->ptx->module.function_count - 1,
-			                   .at = at,
-			                   .end = end };
-	return edit;
-}
-
 static int read_function(struct ptx_reading *reading, bool entry)
 {
 	struct header header = { .entry = entry };

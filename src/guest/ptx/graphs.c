@@ -9,39 +9,39 @@
 
 enum { KERNEL_NODE = 0, CHILD_NODE = 4, CONDITIONAL_NODE = 13, MOST_NESTED = 16 };
 
-struct graph_node {
-	struct graph_node *following;
+struct ptx_graph_node {
+	struct ptx_graph_node *following;
 	void *node;
 	struct ptx_kernel *kernel;
 	uint64_t items;
 	cu_context context; // NULL: not told
 };
-struct graph {
-	struct graph *following;
+struct ptx_graph {
+	struct ptx_graph *following;
 	void *exec; // NULL: it is gone
 	bool followed;
-	struct graph_node *nodes;
+	struct ptx_graph_node *nodes;
 };
 // Both are used again, and never given back.
-static struct graph *graphs;
-static struct graph_node *vacant;
+static struct ptx_graph *graphs;
+static struct ptx_graph_node *vacant;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // ---- nodes
 
-static void forget_nodes(struct graph *graph)
+static void forget_nodes(struct ptx_graph *graph)
 {
 	while (graph->nodes != NULL) {
-		struct graph_node *node = graph->nodes;
+		struct ptx_graph_node *node = graph->nodes;
 		graph->nodes = node->following;
 		node->following = vacant;
 		vacant = node;
 	}
 }
 
-static struct graph_node *new_node(void)
+static struct ptx_graph_node *new_node(void)
 {
-	struct graph_node *node = vacant;
+	struct ptx_graph_node *node = vacant;
 
 	if (node == NULL)
 		return guest_memory(sizeof *node);
@@ -64,7 +64,7 @@ static const char *name_of(const struct ptx_node_parameters *given)
 }
 
 // Fills in what a node runs. False: that is not told.
-static bool set_node(struct graph_node *node, const struct ptx_node_parameters *given)
+static bool set_node(struct ptx_graph_node *node, const struct ptx_node_parameters *given)
 {
 	const char *name = name_of(given);
 
@@ -77,14 +77,14 @@ static bool set_node(struct graph_node *node, const struct ptx_node_parameters *
 	return true;
 }
 
-static bool add_node(struct graph *graph, void *handle)
+static bool add_node(struct ptx_graph *graph, void *handle)
 {
 	struct ptx_node_parameters given = { .function = NULL };
 
 	ptx_ours_begin();
 	cu_result result = ptx_driver.cuGraphKernelNodeGetParams_v2(handle, &given);
 	ptx_ours_end();
-	struct graph_node *node = result == ABI_SUCCESS ? new_node() : NULL;
+	struct ptx_graph_node *node = result == ABI_SUCCESS ? new_node() : NULL;
 	if (node == NULL)
 		return false;
 	node->node = handle;
@@ -93,9 +93,9 @@ static bool add_node(struct graph *graph, void *handle)
 	return set_node(node, &given);
 }
 
-static bool add_nodes(struct graph *graph, void *of, int depth);
+static bool add_nodes(struct ptx_graph *graph, void *of, int depth);
 
-static bool add_any_node(struct graph *graph, void *handle, int depth)
+static bool add_any_node(struct ptx_graph *graph, void *handle, int depth)
 {
 	void *child = NULL;
 	int type = 0;
@@ -112,7 +112,7 @@ static bool add_any_node(struct graph *graph, void *handle, int depth)
 	                            : true;
 }
 
-static bool add_nodes(struct graph *graph, void *of, int depth)
+static bool add_nodes(struct ptx_graph *graph, void *of, int depth)
 {
 	size_t count = 0;
 
@@ -137,25 +137,25 @@ static bool add_nodes(struct graph *graph, void *of, int depth)
 
 // ---- graphs
 
-static struct graph *find(const void *exec)
+static struct ptx_graph *find(const void *exec)
 {
-	struct graph *at = graphs;
+	struct ptx_graph *at = graphs;
 
 	while (at != NULL && at->exec != exec)
 		at = at->following;
 	return at;
 }
 
-static struct graph *find_or_make(void *exec)
+static struct ptx_graph *find_or_make(void *exec)
 {
-	struct graph *graph = find(exec);
+	struct ptx_graph *graph = find(exec);
 
 	graph = graph != NULL ? graph : find(NULL);
 	if (graph == NULL) {
 		graph = guest_memory(sizeof *graph);
 		if (graph == NULL)
 			return NULL;
-		*graph = (struct graph){ .following = graphs };
+		*graph = (struct ptx_graph){ .following = graphs };
 		graphs = graph;
 	}
 	graph->exec = exec;
@@ -168,7 +168,7 @@ void ptx_graph_made(void *exec, void *of)
 	if (ptx_stage != BLOCKS_COUNT || exec == NULL)
 		return;
 	pthread_mutex_lock(&lock);
-	struct graph *graph = find_or_make(exec);
+	struct ptx_graph *graph = find_or_make(exec);
 	if (graph != NULL)
 		graph->followed =
 		    ptx_driver.cuGraphGetNodes != NULL && ptx_driver.cuGraphNodeGetType != NULL &&
@@ -180,8 +180,8 @@ void ptx_graph_made(void *exec, void *of)
 void ptx_graph_set(void *exec, void *handle, const struct ptx_node_parameters *given, bool whole)
 {
 	pthread_mutex_lock(&lock);
-	struct graph *graph = find(exec);
-	struct graph_node *node = graph != NULL ? graph->nodes : NULL;
+	struct ptx_graph *graph = find(exec);
+	struct ptx_graph_node *node = graph != NULL ? graph->nodes : NULL;
 	while (node != NULL && node->node != handle)
 		node = node->following;
 	struct ptx_node_parameters taken = { .function = given->function, .grid = given->grid };
@@ -197,7 +197,7 @@ void ptx_graph_set(void *exec, void *handle, const struct ptx_node_parameters *g
 void ptx_graph_changed(void *exec)
 {
 	pthread_mutex_lock(&lock);
-	struct graph *graph = find(exec);
+	struct ptx_graph *graph = find(exec);
 	if (graph != NULL)
 		graph->followed = false;
 	pthread_mutex_unlock(&lock);
@@ -206,7 +206,7 @@ void ptx_graph_changed(void *exec)
 void ptx_graph_ends(void *exec)
 {
 	pthread_mutex_lock(&lock);
-	struct graph *graph = exec != NULL ? find(exec) : NULL;
+	struct ptx_graph *graph = exec != NULL ? find(exec) : NULL;
 	if (graph != NULL) {
 		forget_nodes(graph);
 		graph->exec = NULL;
@@ -219,9 +219,9 @@ void ptx_graph_launched(void *exec, cu_context context)
 	if (ptx_stage != BLOCKS_COUNT)
 		return;
 	pthread_mutex_lock(&lock);
-	struct graph *graph = find(exec);
+	struct ptx_graph *graph = find(exec);
 	bool followed = graph != NULL && graph->followed;
-	for (struct graph_node *node = followed ? graph->nodes : NULL; node != NULL;
+	for (struct ptx_graph_node *node = followed ? graph->nodes : NULL; node != NULL;
 	     node = node->following)
 		ptx_count(node->kernel, node->context != NULL ? node->context : context,
 		          node->items);
