@@ -183,6 +183,9 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	profile->lost_kernels += counts->head->lost_kernels;
 	profile->lost_launches += counts->head->lost_launches;
 	profile->unknown_launches += counts->head->unknown_launches;
+	profile->graphs += counts->head->graphs;
+	for (int i = 0; i < BLOCKS_BROUGHT_KINDS; i++)
+		profile->brought[i] += counts->head->brought[i];
 	profile->command_buffers |= counts->head->command_buffers != 0;
 	profile->pragmas |= counts->head->pragmas;
 	if (profile->unseen == BLOCKS_SEEN && counts->head->unseen < BLOCKS_UNSEENS)

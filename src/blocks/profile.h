@@ -31,6 +31,8 @@ struct tare_blocks_profile {
 	size_t kernel_count;
 	uint32_t processes;
 	uint64_t lost_kernels, lost_launches, unknown_launches;
+	uint64_t brought[BLOCKS_BROUGHT_KINDS]; // modules and libraries of CUDA, with --ptx
+	uint64_t graphs;       // launches of CUDA graphs of which it is not known what they run
 	uint64_t without_room; // processes for whose counts there was no room
 	bool command_buffers;
 	uint64_t counter_bytes; // memory that counters took, of all processes

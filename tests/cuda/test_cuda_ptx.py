@@ -17,21 +17,23 @@ from test_cuda_samples import On  # noqa: E402
 # Of a launch of streams.c.
 WORK_ITEMS = 2 * 64
 COUNTED = "tare0_"
+BRINGS = pathlib.Path(STREAMS).parent / "brings"
+KINDS = ("ptx", "fat_binaries", "machine_code", "linked", "other")
 
 
 class Ptx(On):
-    def count(self, *styles, status=0, options=("--ptx",), **environment):
+    def count(self, *styles, status=0, options=("--ptx",), program=STREAMS, **environment):
         environment = {**self.environment, "TARE_FAKE_CUDA_TEXTS": str(self.folder / "texts"), **environment}
-        native = run([STREAMS, *styles], environment, cwd=self.folder)
+        native = run([program, *styles], environment, cwd=self.folder)
         (self.folder / "texts").write_text("")
-        done = run([self.tare, "blocks", *options, "--json", "o.json", "--", STREAMS, *styles], environment,
+        done = run([self.tare, "blocks", *options, "--json", "o.json", "--", program, *styles], environment,
                    cwd=self.folder)
         self.text, self.said = done.out.decode(), done.errors.decode()
         self.texts = (self.folder / "texts").read_text()
         assert done.status == native.status == status, self.said
         assert done.out.startswith(native.out)
-        report = json.loads((self.folder / "o.json").read_text())
-        return {each["name"]: each for each in report["kernels"]}
+        self.report = json.loads((self.folder / "o.json").read_text())
+        return {each["name"]: each for each in self.report["kernels"]}
 
 
 @pytest.fixture
@@ -93,3 +95,69 @@ def test_why_nothing_was_seen(on, words, why):
     done = run([on.tare, "blocks", "--ptx", "--", STREAMS, "kernels=9"], environment, cwd=on.folder)
     assert done.status == 125, done
     assert why in done.errors.decode() and "launched no kernel" not in done.errors.decode()
+
+
+def brought(on):
+    return {kind: on.report[f"cuda_{kind}"] for kind in KINDS if on.report[f"cuda_{kind}"]}
+
+
+@pytest.mark.parametrize("way", ["data", "file", "library", "library_file"])
+def test_a_text_is_counted_however_it_comes(on, way):
+    whole(on.count(f"{way}=3", program=BRINGS)["branches"], 3)
+    assert COUNTED in on.texts and brought(on) == {"ptx": 1}
+    assert "modules that the program loaded into CUDA: 1 of PTX\n" in on.text
+    assert not list((on.folder / "tmp").iterdir()), "what was written for the driver is gone"
+
+
+@pytest.mark.parametrize("way, kind, words", [
+    ("fat", "fat_binaries", "in a fat binary"), ("fat_call", "fat_binaries", "in a fat binary"),
+    ("code", "machine_code", "it came as machine code"), ("linked", "linked", "cuLinkComplete made its machine code")])
+def test_what_is_no_text_is_named_as_what_it_is(on, way, kind, words):
+    kernel = on.count(f"{way}=3", program=BRINGS)["branches"]
+    assert (kernel["launches"], kernel["counted_launches"]) == (3, 0) and words in kernel["not_counted"]
+    assert "--exact" in kernel["not_counted"]
+    # The linker is given the program's own, for it may keep what it gets.
+    assert brought(on) == {kind: 1} and COUNTED not in on.texts
+
+
+def test_modules_are_counted_by_kinds(on):
+    kernels = on.count("data=1", "fat=1", "fat_call=1", "linked=1", "code=2", program=BRINGS)
+    assert brought(on) == {"ptx": 1, "fat_binaries": 2, "linked": 1, "machine_code": 1}
+    assert "1 of PTX, 2 fat binaries, 1 of machine code, 1 linked by cuLink\n" in on.text
+    assert set(kernels) == {"branches"}
+
+
+def test_a_text_for_a_file_that_the_driver_does_not_take_is_not_given(on):
+    kernel = on.count("file=3", program=BRINGS, TARE_FAKE_CUDA_REFUSES=COUNTED)["branches"]
+    assert kernel["counted_launches"] == 0 and "(CUDA error 218)" in kernel["not_counted"]
+
+
+def test_launches_of_a_graph_are_launches_of_its_kernels(on):
+    kernels = on.count("graph=3", program=BRINGS)
+    whole(kernels["branches"], 6)
+    whole(kernels["other"], 3)
+    assert on.report["cuda_graph_launches"] == 0
+
+
+def test_what_is_captured_and_not_launched_is_no_launch(on):
+    kernels = on.count("data=1", "graph_unlaunched", program=BRINGS)
+    whole(kernels["branches"], 1)
+    assert "other" not in kernels
+
+
+def test_a_node_that_is_set_to_other_work_is_counted_as_that(on):
+    kernel = on.count("graph_set=2", program=BRINGS)["branches"]
+    assert (kernel["launches"], kernel["counted_launches"]) == (4, 4) and kernel["whole"]
+    assert kernel["work_items"] == 2 * WORK_ITEMS + 2 * WORK_ITEMS // 2
+
+
+def test_a_graph_that_is_not_followed_is_told(on):
+    kernels = on.count("data=1", "graph_enabled=2", program=BRINGS)
+    assert on.report["cuda_graph_launches"] == 2
+    assert "not counted: 2 launches of CUDA graphs" in on.text
+    assert kernels["branches"]["launches"] == 1
+
+
+def test_a_program_of_graphs_that_are_not_followed_launches_kernels(on):
+    on.count("graph_enabled=1", program=BRINGS)
+    assert "not counted: 1 launch of CUDA graphs" in on.text and on.report["launches"] == 1

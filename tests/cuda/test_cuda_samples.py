@@ -405,3 +405,21 @@ def test_the_page_and_the_table_have_it(on):
     assert {int(row["pc"]): int(row["samples"]) for row in rows} == {
         pc: sum(truth.counts([pc]).values()) for pc in truth.met}
     assert all(int(row["block"]) < len(truth.blocks) and row["kernel"] == "empty" for row in rows)
+
+
+@pytest.mark.parametrize("kernels, words", [(10, None), (11, "1 more kernel; --verbose shows it"),
+                                            (12, "2 more kernels; --verbose shows them")])
+def test_kernels_that_are_not_shown_are_counted(on, kernels, words):
+    truth = Truth()
+    others = [f"pc {CRC + 1} {i} other{i} 16 2={i}" for i in range(1, kernels)]
+    assert len(on.blocks([*head(truth), *truth.lines(), *others], "kernels=9")["kernels"]) == kernels
+    assert [each for each in on.text.splitlines() if "more kernel" in each] == ([words] if words else [])
+
+
+@pytest.mark.parametrize("kernels, words", [(21, "<p>1 more kernel; --csv and --json have it.</p>"),
+                                            (22, "<p>2 more kernels; --csv and --json have them.</p>")])
+def test_the_page_counts_kernels_that_it_does_not_show(on, kernels, words):
+    truth = Truth()
+    others = [f"pc {CRC + 1} {i} other{i} 16 2={i}" for i in range(1, kernels)]
+    on.blocks([*head(truth), *truth.lines(), *others], "kernels=9", options=("--once", "--html", "o.html"))
+    assert words in (on.folder / "o.html").read_text()

@@ -3,6 +3,7 @@
 // before and after, as the driver tells CUPTI; and what a recorder asks that nobody is told of.
 #define FAKE_CUDA_CALLERS
 #include "fake_cuda_device.h"
+#include "fake_cuda_load.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -62,11 +63,10 @@ void fake_cuda_runtime(const char *name, int site, int result)
 
 static const char *const names[] = {
 #define NAME(name, ...) #name,
-	FAKE_CUDA_CALLS(NAME)
-#undef NAME
-	    "cuLaunchKernel",
+	FAKE_CUDA_CALLS(NAME) FAKE_CUDA_LOADS(NAME) "cuLaunchKernel",
 	"cuModuleLoadDataEx",
 	"cuLaunchCooperativeKernel",
+#undef NAME
 };
 
 const char *fake_cuda_call_name(uint32_t id)
@@ -129,6 +129,20 @@ static cu_result after(struct cupti_call *call, cu_result result)
 		return after(&call, fake_##name arguments);                                        \
 	}
 FAKE_CUDA_CALLS(CALLER)
+
+#define LOADER(name, parameters, holds, arguments, ...)                                            \
+	FAKE_EXPORT cu_result name parameters;                                                     \
+	cu_result name parameters                                                                  \
+	{                                                                                          \
+		struct {                                                                           \
+			__VA_ARGS__                                                                \
+		} held = { UNPACK holds };                                                         \
+		struct cupti_call call = { 0 };                                                    \
+		uint64_t kept = 0;                                                                 \
+		before(&call, #name, &held, &kept);                                                \
+		return after(&call, fake_##name arguments);                                        \
+	}
+FAKE_CUDA_LOADS(LOADER)
 
 cu_result fake_cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned int groups_y,
                               unsigned int groups_z, unsigned int size_x, unsigned int size_y,

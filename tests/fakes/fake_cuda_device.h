@@ -87,6 +87,8 @@ struct cu_module_object {
 	bool loaded;
 	char *text; // as it was given
 };
+// What stands before the text of machine code and of fat binaries here.
+enum { FAKE_HEAD_BYTES = 64 };
 // fake_cuda_ptx.c: whether a text is not taken; a module goes.
 bool refuses_ptx(const char *text);
 void *make_device_memory(size_t bytes);
@@ -135,6 +137,7 @@ struct op {
 	char *staged; // of pageable memory, read when the copy was asked for
 
 	const struct tare_script_kernel *script;
+	struct cu_function_object *kernel; // NULL: of none
 	char name[64];
 	char *arguments;
 	struct parameter parameters[MAX_PARAMETERS];
@@ -169,7 +172,7 @@ struct cu_stream_object {
 // A node's operation as it will be, in a branch that runs in order, behind others' nodes.
 struct node {
 	struct op op;
-	size_t branch;
+	size_t branch, place; // its place in its graph
 	size_t *after;
 	size_t after_count;
 };

@@ -42,7 +42,7 @@ cu_result capture_operation(struct cu_stream_object *stream, const struct op *wh
 
 	graph->nodes = realloc(graph->nodes, (graph->count + 1) * sizeof *graph->nodes);
 	graph->nodes[graph->count] =
-	    (struct node){ *what, stream->branch, stream->nodes, stream->node_count };
+	    (struct node){ *what, stream->branch, graph->count, stream->nodes, stream->node_count };
 	graph->nodes[graph->count].op.graph_node = new_node(0);
 	if (what->kind == RECORD)
 		what->event->users++;
@@ -271,6 +271,9 @@ static struct op *launch_node(struct cu_stream_object *stream, const struct node
 	for (struct op *each = lane->last; each && first; each = each->previous)
 		first = each->correlation != launched->correlation;
 	what.model.submitted_ps = launched->at_ps;
+	if (what.kernel)
+		count_in_ptx(what.kernel, (uint64_t)what.grid[0] * what.grid[1] * what.grid[2] *
+		                              what.block[0] * what.block[1] * what.block[2]);
 	struct op *op = enqueue(stream, lane, &what);
 	op->correlation = launched->correlation;
 	if (first) {

@@ -160,6 +160,13 @@ cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int 
 {
 	ENTER_CONTEXT();
 	host_takes(current->device->script.host.build_ps);
+	// Machine code and fat binaries are a head and text.
+	if (memcmp(image,
+	           "\x7f"
+	           "ELF",
+	           4) == 0 ||
+	    memcmp(image, "\x50\xed\x55\xba", 4) == 0)
+		image = (const char *)image + FAKE_HEAD_BYTES;
 	char *text = without_comments(image);
 	cu_result result = check(current->device, text, option_count, options, values);
 	if (result == ABI_SUCCESS) {
@@ -349,7 +356,10 @@ cu_result cuLaunchKernel(cu_function function, unsigned int groups_x, unsigned i
 {
 	const unsigned int groups[3] = { groups_x, groups_y, groups_z };
 	const unsigned int size[3] = { size_x, size_y, size_z };
-	struct op op = { .kind = KERNEL, .shared_bytes = shared_bytes, .script = function->script };
+	struct op op = { .kind = KERNEL,
+		         .shared_bytes = shared_bytes,
+		         .script = function->script,
+		         .kernel = function };
 	struct op *made = NULL;
 
 	ENTER_CONTEXT();

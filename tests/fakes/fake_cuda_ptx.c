@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tare blocks --ptx asks of the stand-in for libcuda. No code of PTX runs here: a variable
-// `tare0_…KERNEL`, the counters, gets the work-items of each launch of KERNEL in the number that
-// the first addition in KERNEL names. TARE_FAKE_CUDA_TEXTS names a file to which each text of a
-// module is added; a text that has the word that TARE_FAKE_CUDA_REFUSES names is not taken.
+// `tare0_…KERNEL`, the counters, gets the work-items of each launch of KERNEL in the number to
+// which the first thread of a group adds its group first (…_w). TARE_FAKE_CUDA_TEXTS names a file
+// to which each text of a module is added; a text that has the word that TARE_FAKE_CUDA_REFUSES
+// names is not taken.
 #include "fake_cuda_device.h"
 
 #include <stdio.h>
@@ -20,8 +21,16 @@ static uint64_t *counter_of(const struct cu_function_object *function, uint64_t 
 	char entry[300];
 
 	snprintf(entry, sizeof entry, ".entry %s(", function->name);
-	const char *at = strstr(function->module->text, entry);
-	at = at ? strstr(at, "_m+") : NULL;
+	const char *at = strstr(function->module->text, entry), *first = NULL;
+	while (at && (at = strstr(at, "_m+"))) {
+		const char *value = at + strcspn(at, "]");
+		first = first ? first : at;
+		if (strncmp(value, "], %tare", 8) == 0 &&
+		    strncmp(value + strcspn(value, "_"), "_w;", 3) == 0)
+			break;
+		at += 3;
+	}
+	at = at ? at : first;
 	return numbers + (at ? strtoul(at + 3, NULL, 10) / sizeof *numbers : 0);
 }
 

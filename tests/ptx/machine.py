@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small machine that executes PTX, to compare kernels with counters in them with kernels without. It reads the text by
-itself, knows integers, f32, f64, predicates, branches, calls, loads and stores, barriers and additions to memory, and
-counts what each thread executes."""
+itself, knows integers, f32, f64, predicates, branches, calls, loads and stores, barriers, additions to memory and what
+the threads of a warp tell each other, and counts what each thread executes."""
 import re
 import struct
 
@@ -10,6 +10,8 @@ FUNCTION = re.compile(r"(?:\.visible\s+|\.weak\s+)*\.(entry|func)\s*(\([^)]*\))?
 LABEL = re.compile(r"\s*([\w$%]+)\s*:(?!:)")
 PARAMETER = re.compile(r"([\w$]+)\s*(?:\[\d+\])?\s*$")
 WIDTHS = {"8": 1, "16": 2, "32": 4, "64": 8}
+# What the threads of a warp do together.
+WARP = ("activemask", "redux", "match")
 SHARED, LOCAL, CONSTANTS = 1 << 40, 1 << 41, 1 << 42
 
 
@@ -97,7 +99,7 @@ class Program:
 
 
 class Thread:
-    """One thread: a generator that yields at barriers."""
+    """One thread: a generator that yields what it waits for: nothing at a barrier, or what its warp has to tell it."""
 
     def __init__(self, machine, place, group, arguments):
         self.machine, self.place, self.group, self.arguments = machine, place, group, arguments
@@ -130,18 +132,20 @@ class Thread:
                 yield
             elif parts[0] == "call":
                 yield from self.call(operands, handed)
+            elif parts[0] in WARP:
+                given = [self.value(text, registers, base, "b32") for text in operands[1:]]
+                registers[operands[0]] = yield (function.name, at, name, *reversed(given))
             else:
                 self.execute(parts, operands, registers, handed, base)
         return handed
 
     def call(self, operands, handed):
-        results = cut(operands.pop(0)[1:-1]) if operands[0][0] == "(" else []
-        function = self.machine.program.functions[operands[0]]
-        given = cut(operands[1][1:-1]) if len(operands) > 1 else []
+        results, (name, *given) = ([], operands) if operands[0][0] != "(" else (cut(operands[0][1:-1]), operands[1:])
+        function = self.machine.program.functions[name]
+        given = cut(given[0][1:-1]) if given else []
         told = yield from self.run(function, dict(zip(function.parameters, (handed[name] for name in given))))
         for name, own in zip(results, function.results):
             handed[name] = told[own]
-        operands[:0] = ["(" + ", ".join(results) + ")"] if results else []
 
     # ---- operands
 
@@ -153,6 +157,8 @@ class Thread:
             return sizes[base][index]
         if base.startswith("envreg"):
             return 0
+        if base == "lanemask_lt":
+            return (1 << self.machine.number(self.place) % 32) - 1
         raise NotImplementedError(name)
 
     def value(self, text, registers, base, kind):
@@ -211,6 +217,7 @@ class Thread:
             memory, values = (operands[0], operands[1:]) if parts[0] == "red" else (operands[1], operands[2:])
             at = self.place_of(memory, registers, base)
             before = self.machine.load(at, kind, size, self)
+            self.machine.additions += 1
             value = self.value(values[0], registers, base, kind)
             after = {"add": before + value, "inc": 0 if before >= value else before + 1}[next(p for p in parts if p in ("add", "inc"))]
             self.machine.store(at, kind, size, after, self)
@@ -245,6 +252,16 @@ def divided(a, b):
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def together(name, mask, values):
+    """What each lane of a mask gets; `values`: of each lane, what it brings."""
+    if name == "activemask":
+        return dict.fromkeys(values, mask)
+    if name == "redux.sync.add.s32":
+        return dict.fromkeys(values, wrap(sum(value for value, in values.values()), "s32"))
+    assert name == "match.any.sync.b64", name
+    return {lane: sum(1 << other for other in values if values[other] == value) for lane, value in values.items()}
+
+
 def arithmetic(parts, kind, values):
     name = parts[0]
     if name in ("mov", "cvta"):
@@ -257,8 +274,9 @@ def arithmetic(parts, kind, values):
         return values[0] if values[2] else values[1]
     if name == "setp":
         a, b = (wrap(value, "u" + kind[1:] if kind[0] == "b" else kind) for value in values[:2])
-        return int({"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "lo": a < b, "ls": a <= b,
-                    "hi": a > b, "hs": a >= b}[parts[1]])
+        holds = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "lo": a < b, "ls": a <= b,
+                 "hi": a > b, "hs": a >= b}[parts[1]]
+        return int(holds and (parts[2] != "and" or bool(values[2])))
     if name in ("shl", "shr"):
         bits = int(kind[1:])
         amount = min(values[1] & 0xFFFFFFFF, bits)
@@ -282,9 +300,11 @@ def arithmetic(parts, kind, values):
 
 
 class Machine:
-    """Memory of 1 MiB, and what was executed: by function and name of instructions."""
+    """Memory of 1 MiB, and what was executed: by function and name of instructions. Of the threads of a warp that come to
+    one instruction so many parts are found active by themselves."""
 
-    def __init__(self, text):
+    def __init__(self, text, parts=1):
+        self.parts, self.additions = parts, 0
         self.program = Program(text)
         self.memory, self.executed, self.addresses = bytearray(1 << 20), {}, {}
         self.end = 1 << 16  # of buffers: variables lie behind
@@ -337,5 +357,38 @@ class Machine:
             for c, b, a in ((c, b, a) for c in range(block[2]) for b in range(block[1]) for a in range(block[0])):
                 thread = Thread(self, (a, b, c), (x, y, z), arguments)
                 going.append(thread.run(function, dict(zip(function.parameters, arguments))))
-            while going:
-                going = [thread for thread in going if next(thread, self) is not self]
+            self.run(going)
+
+    def number(self, place):
+        return (place[2] * self.block[1] + place[1]) * self.block[0] + place[0]
+
+    def run(self, going):
+        """The threads of a group, by their numbers, until all have ended."""
+        waits, told = {}, dict.fromkeys(range(len(going)))
+        while told:
+            for number, answer in told.items():
+                try:
+                    waits[number] = going[number].send(answer)
+                except StopIteration:
+                    pass
+            told = self.answers(waits)
+            if not told:
+                assert not any(waits.values()), "threads wait for others of their warp that do not come"
+                told = dict.fromkeys(waits)
+            for number in told:
+                del waits[number]
+
+    def answers(self, waits):
+        alike, told = {}, {}
+        for number, asked in waits.items():
+            if asked:
+                part = number % self.parts if asked[2].startswith("activemask") else None
+                alike.setdefault((number // 32, part, asked[:4]), []).append(number)
+        for (warp, _, (_, _, name, *mask)), numbers in alike.items():
+            lanes = sum(1 << number % 32 for number in numbers)
+            if mask and mask[0] != lanes:
+                assert mask[0] & lanes == lanes
+                continue
+            got = together(name.removesuffix(".b32"), lanes, {number % 32: waits[number][4:] for number in numbers})
+            told.update((warp * 32 + lane, answer) for lane, answer in got.items())
+        return told

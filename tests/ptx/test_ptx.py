@@ -45,10 +45,10 @@ def fill(machine, whole=False):
         machine.memory[4 * i:4 * i + 4] = struct.pack("f", float(i % 13) if whole else (i % 13) * 0.25)
 
 
-def run_both(path, how, tmp_path, kernel, grid, block, arguments, whole=False):
+def run_both(path, how, tmp_path, kernel, grid, block, arguments, whole=False, parts=1):
     """Results of both texts, what the machine executed of the one, and what the other's counters tell."""
     text, rows, width, variables = counted(path, how, tmp_path / "counted.ptx")
-    plain, made = Machine(path.read_text()), Machine(text)
+    plain, made = Machine(path.read_text()), Machine(text, parts)
     for machine in (plain, made):
         fill(machine, whole)
     plain.launch(kernel, grid, block, arguments)
@@ -107,12 +107,28 @@ CASES += [pytest.param(HERE / "odd.ptx", kernel, (2, 1, 1), (16, 1, 1), n, id=ke
 CASES += [pytest.param(HERE / "odd.ptx", "table", (2, 1, 1), (16, 1, 1), None, id="table")]
 
 
-@pytest.mark.parametrize("how", ["argument", "module"])
+# What a text may have as its version and target, and by what threads of a warp then add what they have counted.
+TARGETS = {"8.0 sm_90": "redux.sync", "7.0 sm_80": "redux.sync", "6.2 sm_70": "match.any.sync", "6.9 sm_80": "match.any.sync",
+           "8.0 sm_75": "match.any.sync", "6.1 sm_70": None, "7.5 sm_61": None}
+
+
+def for_target(path, target, tmp_path):
+    version, sm = target.split()
+    text = re.sub(r"\.version [\d.]+", f".version {version}", re.sub(r"\.target sm_\d+", f".target {sm}", path.read_text()))
+    made = tmp_path / f"for_target_{path.name}"
+    made.write_text(text)
+    return made
+
+
+@pytest.mark.parametrize("how, target, parts", [("argument", "8.0 sm_90", 1), ("module", "8.0 sm_90", 3),
+                                                ("argument", "7.5 sm_70", 2), ("module", "6.0 sm_60", 1)])
 @pytest.mark.parametrize("path, kernel, grid, block, n", CASES)
-def test_counts_are_what_was_executed(path, kernel, grid, block, n, how, tmp_path):
+def test_counts_are_what_was_executed(path, kernel, grid, block, n, how, target, parts, tmp_path):
     hand_written = path.name == "odd.ptx"
+    whole = kernel == "histogram"
+    path = for_target(path, target, tmp_path)
     arguments = ([] if hand_written else [0]) + [OUT] + ([n] if n is not None else [])
-    plain, made, counts = run_both(path, how, tmp_path, kernel, grid, block, arguments, kernel == "histogram")
+    plain, made, counts = run_both(path, how, tmp_path, kernel, grid, block, arguments, whole, parts)
     assert memory_of(plain, how) == memory_of(made, how)
     assert memory_of(plain, how)[OUT:] != bytes((1 << 16) - OUT), "the kernel has results"
     threads = 1
@@ -126,6 +142,67 @@ def test_counts_are_what_was_executed(path, kernel, grid, block, n, how, tmp_pat
     for way in ("load", "store"):
         for space in SPACES:
             assert counts[f"{way} {space}"] == wanted.get(f"{way} {space}", 0)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_text_says_how_a_warp_adds(target, tmp_path):
+    text = counted(for_target(HERE / "odd.ptx", target, tmp_path), "module", tmp_path / "counted.ptx")[0]
+    for way in ("redux.sync", "match.any.sync"):
+        assert (way in text) == (TARGETS[target] == way)
+    assert ("activemask" in text) == (TARGETS[target] is not None)
+
+
+@pytest.mark.parametrize("targets, way", [("sm_90a", "redux"), ("sm_90,\n sm_70", "match"), ("sm_70, debug", "match"),
+                                          ("debug, sm_80", "redux"), ("sm_120f", "redux"), ("texmode_independent", None)])
+def test_targets_are_read(targets, way, tmp_path):
+    path = tmp_path / "targets.ptx"
+    path.write_text((HERE / "odd.ptx").read_text().replace("sm_70", targets))
+    text = counted(path, "module", tmp_path / "counted.ptx")[0]
+    assert [each for each in ("redux", "match") if f"\n{each}." in text] == ([way] if way else [])
+
+
+@pytest.mark.parametrize("target, most", [("8.0 sm_90", 1), ("8.0 sm_75", 1), ("6.0 sm_60", 16)])
+def test_a_warp_adds_a_counter_once(target, most, tmp_path):
+    """Half of the threads have been in a branch, half not, and 0 is not added."""
+    path = tmp_path / "branch.ptx"
+    path.write_text(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred %p;\n"
+                    ".reg .b32 %r<3>;\n.reg .b64 %a;\nld.param.u64 %a, [out];\nmov.u32 %r0, %tid.x;\nand.b32 %r1, %r0, 1;\n"
+                    "setp.eq.u32 %p, %r1, 0;\n@%p bra L;\nadd.u32 %r2, %r0, 1;\nL:\nst.global.u32 [%a], %r1;\nret;\n}\n")
+    path = for_target(path, target, tmp_path)
+    plain, made, counts = run_both(path, "module", tmp_path, "k", (1, 1, 1), (32, 1, 1), [OUT])
+    assert counts["instructions"] == sum(plain.executed.values())
+    # Beside them, two that the first thread adds for its group.
+    assert made.additions == 2 + most
+
+
+def looping():
+    return (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred %p;\n.reg .b32 %r<3>;\n"
+            ".reg .b64 %a, %n;\nld.param.u64 %a, [out];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %n, %r0, %r0;\nL:\n"
+            "setp.lt.u64 %p, %n, 700;\n@%p bra M;\nsub.u64 %n, %n, 1;\nbra L;\nM:\nst.global.u32 [%a], %r0;\nret;\n}\n")
+
+
+@pytest.mark.parametrize("target", ["8.0 sm_90", "8.0 sm_75", "6.0 sm_60"])
+@pytest.mark.parametrize("begins", [0, 1, (1 << 26) - 3, 1 << 26, (1 << 32) - 5, -3, -(1 << 26) - 1, (1 << 63) + 9])
+def test_sums_lose_no_carries(target, begins, tmp_path):
+    """Counters begin with a number, which each thread then has more of the counter."""
+    path = tmp_path / "loop.ptx"
+    path.write_text(looping())
+    path = for_target(path, target, tmp_path)
+    text, rows, width, variables = counted(path, "module", tmp_path / "counted.ptx")
+    sums = []
+    for start in (0, begins):
+        # A thread of each second begins with it: neighbours have small numbers and large ones.
+        begun = re.sub(r"mov\.u64 (%tare0_n\d+), 0;",
+                       rf"mov.u32 %tare0_x, %tid.x; and.b32 %tare0_x, %tare0_x, 1; cvt.u64.u32 \1, %tare0_x; "
+                       rf"mul.lo.u64 \1, \1, {start % (1 << 64)};", text)
+        assert begun != text
+        machine = Machine(begun, 2)
+        machine.launch("k", (1, 1, 1), (32, 1, 1), [OUT])
+        at = machine.addresses[variables + "k"]
+        words = struct.unpack(f"<{rows * width}Q", machine.memory[at:at + 8 * rows * width])
+        sums.append([sum(words[i::width]) % (1 << 64) for i in range(width)])
+    of_each = {sum - before for before, sum in zip(*sums)}
+    assert (16 * begins) % (1 << 64) in {each % (1 << 64) for each in of_each}
 
 
 def test_closed_forms(tmp_path):

@@ -83,19 +83,12 @@ struct model {
 	struct tare_host_time until;
 };
 
-static struct tare_sass read_at(const struct tare_sampled_kernel *kernel, uint32_t instruction)
-{
-	uint64_t pc = (uint64_t)instruction * TARE_SASS_BYTES;
-
-	return tare_sass_read(kernel->function->code + pc, kernel->cubin->sm, pc);
-}
-
 static bool divides(const struct model *model, uint32_t block, uint32_t i)
 {
 	const struct tare_sampled_block *at = &model->kernel->blocks[block];
 
 	return model->parts && i + 1 < at->count &&
-	       read_at(model->kernel, at->first + i).opcode == TARE_SASS_WARPSYNC;
+	       tare_sampled_sass(model->kernel, at->first + i).opcode == TARE_SASS_WARPSYNC;
 }
 
 // WARPSYNC.COLLECTIVE: what follows is executed once for all lanes, which then go on as they came.
@@ -110,7 +103,7 @@ static bool has_collective(const struct model *model, uint32_t block)
 	bool has = false;
 
 	for (uint32_t i = 0; i < at->count; i++) {
-		struct tare_sass read = read_at(model->kernel, at->first + i);
+		struct tare_sass read = tare_sampled_sass(model->kernel, at->first + i);
 		has |= is_collective(&read);
 	}
 	return has;
@@ -127,7 +120,7 @@ static void look(struct model *model)
 		model->outside |= way->kind == TARE_FLOW_CALLS && way->to[0] == TARE_FLOW_NOWHERE;
 		model->first[b] = model->pieces++;
 		for (uint32_t i = 0; i < at->count; i++) {
-			struct tare_sass read = read_at(kernel, at->first + i);
+			struct tare_sass read = tare_sampled_sass(kernel, at->first + i);
 			model->pieces += divides(model, b, i);
 			model->breaks |= read.opcode == TARE_SASS_BREAK;
 			if (is_collective(&read))
@@ -309,7 +302,7 @@ static int add_meeting(struct model *model, uint32_t meeting)
 	for (uint32_t b = 0; b < model->flow.count; b++) {
 		const struct tare_sampled_block *at = &model->kernel->blocks[b];
 		for (uint32_t i = 0; i < at->count; i++) {
-			struct tare_sass read = read_at(model->kernel, at->first + i);
+			struct tare_sass read = tare_sampled_sass(model->kernel, at->first + i);
 			if (read.opcode != TARE_SASS_BSSY ||
 			    read.target !=
 			        (int64_t)model->kernel->blocks[meeting].first * TARE_SASS_BYTES)
@@ -352,7 +345,7 @@ static uint32_t in_piece(const struct model *model, enum tare_account account, u
 	uint32_t found = 0;
 
 	for (bool ends = false; !ends && *from < at->count; (*from)++) {
-		uint32_t opcode = read_at(model->kernel, at->first + *from).opcode;
+		uint32_t opcode = tare_sampled_sass(model->kernel, at->first + *from).opcode;
 		if (account == TARE_ACCOUNT_ALL)
 			found++;
 		else if (is_pipe(account)) {

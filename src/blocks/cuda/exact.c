@@ -13,13 +13,6 @@ static void add(struct tare_exact_counts *to, const struct tare_exact_counts *fr
 	to->threads += from->threads;
 }
 
-static struct tare_sass read_at(const struct tare_sampled_kernel *kernel, uint32_t instruction)
-{
-	uint64_t pc = tare_sampled_pc(kernel, instruction);
-
-	return tare_sass_read(kernel->function->code + pc, kernel->cubin->sm, pc);
-}
-
 // ---- launches
 
 static void add_launches(const struct tare_pc_samples *samples, uint64_t name_hash,
@@ -92,7 +85,7 @@ static int sum_opcodes(const struct tare_sampled_kernel *kernel, struct tare_exa
 	if (!exact->opcodes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < kernel->count; i++) {
-		struct tare_sass read = read_at(kernel, i);
+		struct tare_sass read = tare_sampled_sass(kernel, i);
 		size_t at = 0;
 		if (!exact->at[i].warps)
 			continue;

@@ -35,17 +35,10 @@ static enum tare_flow_kind kind_of(const struct tare_sass *last)
 	return last->goes_on ? TARE_FLOW_ENDS_SOME : TARE_FLOW_ENDS;
 }
 
-static struct tare_sass read_at(const struct tare_sampled_kernel *kernel, uint32_t instruction)
-{
-	uint64_t pc = (uint64_t)instruction * TARE_SASS_BYTES;
-
-	return tare_sass_read(kernel->function->code + pc, kernel->cubin->sm, pc);
-}
-
 static struct tare_sass_way way_of(const struct tare_sampled_kernel *kernel, uint32_t block)
 {
 	const struct tare_sampled_block *from = &kernel->blocks[block];
-	struct tare_sass last = read_at(kernel, from->first + from->count - 1);
+	struct tare_sass last = tare_sampled_sass(kernel, from->first + from->count - 1);
 	bool branches = last.leaves && last.has_target;
 	struct tare_sass_way way = {
 		.kind = kind_of(&last),

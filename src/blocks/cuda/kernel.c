@@ -16,11 +16,6 @@
 enum { LEAST_ISSUES = 100 };
 static const double interval = 1.96; // standard deviations of 95 %
 
-uint64_t tare_sampled_pc(const struct tare_sampled_kernel *kernel, uint32_t instruction)
-{
-	return kernel->pcs ? kernel->pcs[instruction] : (uint64_t)instruction * TARE_SASS_BYTES;
-}
-
 // ---- blocks
 
 // All but the first instruction's.

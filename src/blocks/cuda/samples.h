@@ -165,3 +165,5 @@ bool tare_sampled_is_looped(const struct tare_sampled_kernel *kernel);
 int tare_pc_samples_disassemble(const char *folder, struct tare_pc_samples *samples);
 // Pc of an instruction.
 uint64_t tare_sampled_pc(const struct tare_sampled_kernel *kernel, uint32_t instruction);
+// What it is. Of a kernel whose code is known.
+struct tare_sass tare_sampled_sass(const struct tare_sampled_kernel *kernel, uint32_t instruction);

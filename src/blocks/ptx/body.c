@@ -18,20 +18,6 @@ static uint32_t last_block(struct ptx_reading *reading)
 	return module_of(reading)->block_count - 1;
 }
 
-static struct ptx_edit *add_edit(struct ptx_reading *reading, enum ptx_edit_kind kind, size_t at,
-                                 size_t end)
-{
-	struct ptx_edit *edit =
-	    reading_more(reading, &reading->ptx->edits, &reading->edits, sizeof *edit);
-
-	if (edit)
-		*edit = (struct ptx_edit){ .kind = kind,
-			                   .function = module_of(reading)->function_count - 1,
-			                   .at = at,
-			                   .end = end };
-	return edit;
-}
-
 // ---- blocks
 
 static int begin_block(struct ptx_reading *reading)
@@ -56,7 +42,7 @@ static int begin_block(struct ptx_reading *reading)
 // Where the open block's counter is raised.
 static int place_block(struct ptx_reading *reading, size_t at)
 {
-	struct ptx_edit *edit = add_edit(reading, PTX_EDIT_BLOCK, at, at);
+	struct ptx_edit *edit = reading_edit(reading, PTX_EDIT_BLOCK, at, at);
 
 	if (!edit)
 		return -ENOMEM;
@@ -193,7 +179,7 @@ static int read_call(struct ptx_reading *reading, const struct ptx_instruction *
 		reading->ptx->obstacle = "it calls functions through pointers";
 		return 0;
 	}
-	struct ptx_edit *edit = add_edit(reading, PTX_EDIT_CALL, at, reading->scan.at);
+	struct ptx_edit *edit = reading_edit(reading, PTX_EDIT_CALL, at, reading->scan.at);
 	if (!edit)
 		return -ENOMEM;
 	edit->name = name.at;
@@ -285,7 +271,7 @@ static int branch(struct ptx_reading *reading, const struct ptx_instruction *ins
 static int leave(struct ptx_reading *reading, const struct ptx_instruction *instruction, size_t at,
                  struct word predicate)
 {
-	struct ptx_edit *edit = add_edit(reading, PTX_EDIT_LEAVE, at, reading->scan.at);
+	struct ptx_edit *edit = reading_edit(reading, PTX_EDIT_LEAVE, at, reading->scan.at);
 
 	if (!edit)
 		return -ENOMEM;
@@ -482,7 +468,7 @@ static int end_body(struct ptx_reading *reading, size_t at)
 
 	if (status == 0 && reading->open && reading->empty)
 		status = place_block(reading, at);
-	if (status == 0 && reading->open && !add_edit(reading, PTX_EDIT_LEAVE, at, at))
+	if (status == 0 && reading->open && !reading_edit(reading, PTX_EDIT_LEAVE, at, at))
 		status = -ENOMEM;
 	reading->open = reading->must = false;
 	return status;

@@ -16,12 +16,22 @@ enum {
 	LINE_COUNTERS = 8, // in 64 bytes
 	MOST_IN_REGISTERS = 64,
 	PREFIX_BYTES = 24,
+	// What one thread may bring to the sum of a warp's 32 in 32 bits, from minus that on.
+	MOST_IN_SUM = 1 << 26,
+};
+
+// How threads add what each has counted of a block.
+enum adding {
+	ADDS_ALONE,   // each for itself
+	ADDS_MATCHED, // of a warp's active threads those with one value by the first of them
+	ADDS_SUMMED,  // all of these by the first of them
 };
 
 struct writing {
 	const struct ptx *ptx;
 	const struct tare_blocks_plan *plan;
 	enum ptx_memory memory;
+	enum adding adding;
 	char prefix[PREFIX_BYTES]; // of all names of ours
 	char *text;
 	size_t count, room, copied;
@@ -199,8 +209,8 @@ static void begin_body(struct writing *writing)
 {
 	uint32_t first = writing->function->first_block;
 
-	put(writing, "\n.reg .b64 %%~m, %%~a, %%~w;\n.reg .b32 %%~x, %%~y;\n"
-	             ".reg .pred %%~p, %%~l;\n");
+	put(writing, "\n.reg .b64 %%~m, %%~a, %%~s, %%~w;\n"
+	             ".reg .b32 %%~x, %%~y, %%~k, %%~e;\n.reg .pred %%~p, %%~f, %%~l;\n");
 	if (writing->in_memory)
 		put(writing, ".local .align 8 .b64 ~n[%" PRIu32 "];\n", writing->counters);
 	else if (own_counters(writing))
@@ -226,8 +236,40 @@ static void begin_body(struct writing *writing)
 static void put_addition(struct writing *writing, const char *guard, uint32_t counter,
                          const char *value)
 {
-	put(writing, "@%%~%s red.global.add.u64 [%%~m+%" PRIu32 "], %%~%s;\n", guard, 8 * counter,
+	put(writing, "@%s red.global.add.u64 [%%~m+%" PRIu32 "], %%~%s;\n", guard, 8 * counter,
 	    value);
+}
+
+// The warp's active threads in %~k: no branch follows until the function is left, so that all of
+// them get to what they do together. Those before this one in %~e, and in %~f whether there are
+// none.
+static void put_warp(struct writing *writing)
+{
+	put(writing, "activemask.b32 %%~k;\nmov.u32 %%~e, %%lanemask_lt;\n"
+	             "and.b32 %%~e, %%~e, %%~k;\nsetp.eq.u32 %%~f, %%~e, 0;\n");
+}
+
+// Of threads with the value that is in %~a the first adds as often as they are.
+static void put_matched(struct writing *writing, uint32_t counter)
+{
+	put(writing, "match.any.sync.b64 %%~x, %%~a, %%~k;\nand.b32 %%~y, %%~x, %%~e;\n"
+	             "popc.b32 %%~x, %%~x;\ncvt.u64.u32 %%~s, %%~x;\n"
+	             "mul.lo.u64 %%~s, %%~s, %%~a;\nsetp.eq.u32 %%~p, %%~y, 0;\n"
+	             "setp.ne.and.u64 %%~p, %%~a, 0, %%~p;\n");
+	put_addition(writing, "%~p", counter, "s");
+}
+
+// The first adds the sum of what is in %~a. What is too large for that its thread adds by itself.
+static void put_summed(struct writing *writing, uint32_t counter)
+{
+	put(writing,
+	    "add.u64 %%~s, %%~a, %d;\nsetp.lt.u64 %%~p, %%~s, %d;\ncvt.u32.u64 %%~x, %%~a;\n"
+	    "selp.b32 %%~x, %%~x, 0, %%~p;\nredux.sync.add.s32 %%~y, %%~x, %%~k;\n"
+	    "cvt.s64.s32 %%~s, %%~y;\n",
+	    MOST_IN_SUM, 2 * MOST_IN_SUM);
+	put_addition(writing, "!%~p", counter, "a");
+	put(writing, "setp.ne.and.s32 %%~p, %%~y, 0, %%~f;\n");
+	put_addition(writing, "%~p", counter, "s");
 }
 
 // What a thread adds: nothing where it has what is expected of it.
@@ -236,8 +278,14 @@ static void put_each(struct writing *writing, uint32_t counter)
 	put_value(writing, counter);
 	if (writing->launched && writing->plan->kept[counter].expected)
 		put(writing, "sub.u64 %%~a, %%~a, 1;\n");
-	put(writing, "setp.ne.u64 %%~p, %%~a, 0;\n");
-	put_addition(writing, "p", counter, "a");
+	if (writing->adding == ADDS_SUMMED) {
+		put_summed(writing, counter);
+	} else if (writing->adding == ADDS_MATCHED) {
+		put_matched(writing, counter);
+	} else {
+		put(writing, "setp.ne.u64 %%~p, %%~a, 0;\n");
+		put_addition(writing, "%~p", counter, "a");
+	}
 }
 
 // What the first thread of a group adds for all, of which there are %~w.
@@ -249,12 +297,12 @@ static void put_group(struct writing *writing, uint32_t block)
 	if (kept->keeper == TARE_BLOCKS_KEPT_BY_EACH && !kept->expected)
 		return;
 	if (kept->keeper == TARE_BLOCKS_KEPT_BY_EACH || is_begun_by_group(writing, block)) {
-		put_addition(writing, "l", counter, "w");
+		put_addition(writing, "%~l", counter, "w");
 		return;
 	}
 	put_value(writing, counter);
 	put(writing, "mul.lo.u64 %%~a, %%~a, %%~w;\n");
-	put_addition(writing, "l", counter, "a");
+	put_addition(writing, "%~l", counter, "a");
 }
 
 static void put_leader(struct writing *writing)
@@ -267,6 +315,29 @@ static void put_leader(struct writing *writing)
 	             "mul.wide.u32 %%~w, %%~x, %%~y;\n");
 }
 
+// Whether threads add a block's counter each by what it has.
+static bool is_of_each(const struct writing *writing, uint32_t block)
+{
+	uint32_t counter = own_counter(writing, block);
+
+	return counter != TARE_BLOCKS_DERIVED &&
+	       writing->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_EACH;
+}
+
+static void put_all_of_each(struct writing *writing, uint32_t first, uint32_t end)
+{
+	bool any = false;
+
+	for (uint32_t i = first; i < end; i++) {
+		if (!is_of_each(writing, i))
+			continue;
+		if (!any && writing->adding != ADDS_ALONE)
+			put_warp(writing);
+		any = true;
+		put_each(writing, writing->plan->counters[i]);
+	}
+}
+
 static void add_to_memory(struct writing *writing)
 {
 	uint32_t first = writing->function->first_block;
@@ -275,12 +346,7 @@ static void add_to_memory(struct writing *writing)
 	put(writing, "\n");
 	if (!calls(writing))
 		put_row(writing);
-	for (uint32_t i = first; i < end; i++) {
-		uint32_t counter = own_counter(writing, i);
-		if (counter != TARE_BLOCKS_DERIVED &&
-		    writing->plan->kept[counter].keeper == TARE_BLOCKS_KEPT_BY_EACH)
-			put_each(writing, counter);
-	}
+	put_all_of_each(writing, first, end);
 	if (!writing->launched)
 		return;
 	put_leader(writing);
@@ -391,6 +457,15 @@ static void put_variables(struct writing *writing)
 	}
 }
 
+// The text's own version and target say which instructions it may have: redux is of PTX 7.0 and
+// sm_80, match of sm_70, and activemask of PTX 6.2.
+static enum adding adding_of(const struct ptx *ptx)
+{
+	return ptx->version >= 700 && ptx->target >= 80   ? ADDS_SUMMED
+	       : ptx->version >= 602 && ptx->target >= 70 ? ADDS_MATCHED
+	                                                  : ADDS_ALONE;
+}
+
 int ptx_instrument(const struct ptx *ptx, const struct tare_blocks_plan *plan,
                    enum ptx_memory memory, struct tare_blocks_instrumented *made,
                    struct tare_error *error)
@@ -402,6 +477,7 @@ int ptx_instrument(const struct ptx *ptx, const struct tare_blocks_plan *plan,
 		return tare_fail(error, ENOTSUP, "the program cannot be instrumented: %s",
 		                 ptx->obstacle);
 	choose_prefix(ptx, writing.prefix);
+	writing.adding = adding_of(ptx);
 	writing.row_counters =
 	    (plan->counter_count + LINE_COUNTERS - 1) / LINE_COUNTERS * LINE_COUNTERS;
 	while (writing.rows > 1 &&

@@ -27,6 +27,20 @@ void *reading_more(struct ptx_reading *reading, void *list, struct room *room, s
 	return last;
 }
 
+struct ptx_edit *reading_edit(struct ptx_reading *reading, enum ptx_edit_kind kind, size_t at,
+                              size_t end)
+{
+	struct ptx_edit *edit =
+	    reading_more(reading, &reading->ptx->edits, &reading->edits, sizeof *edit);
+
+	if (edit)
+		*edit = (struct ptx_edit){ .kind = kind,
+			                   .function = reading->ptx->module.function_count - 1,
+			                   .at = at,
+			                   .end = end };
+	return edit;
+}
+
 int reading_failed(struct ptx_reading *reading, size_t at, const char *what)
 {
 	unsigned line = 1;

@@ -60,8 +60,10 @@ struct ptx {
 	uint32_t *registers; // of steps, numbers below register_count
 	size_t edit_count, step_count, register_entries;
 	uint32_t register_count;
-	size_t globals;       // where variables of a module may be put
-	const char *obstacle; // why counters cannot be put in; NULL: they can
+	unsigned long version; // of PTX, as in .version, times 100: 7.8 is 708
+	unsigned long target;  // the lowest in .target: sm_90 is 90; 0: none was told
+	size_t globals;        // where variables of a module may be put
+	const char *obstacle;  // why counters cannot be put in; NULL: they can
 };
 
 // Reads PTX with 64-bit addresses; the text need not end with 0, and is copied. 0; -EINVAL

@@ -150,17 +150,6 @@ static int add_function(struct ptx_reading *reading, const struct header *header
 	return note_parameters(reading, header);
 }
 
-static int add_edit(struct ptx_reading *reading, const struct ptx_edit *edit)
-{
-	struct ptx_edit *at =
-	    reading_more(reading, &reading->ptx->edits, &reading->edits, sizeof *at);
-
-	if (!at)
-		return -ENOMEM;
-	*at = *edit;
-	return 0;
-}
-
 static int read_function(struct ptx_reading *reading, bool entry)
 {
 	struct header header = { .entry = entry };
@@ -168,23 +157,19 @@ static int read_function(struct ptx_reading *reading, bool entry)
 
 	if (status < 0)
 		return status;
-	struct ptx_edit edit = { .kind = PTX_EDIT_PARAMETER,
-		                 .at = header.list,
-		                 .end = header.list,
-		                 .list = header.list,
-		                 .listed = header.listed,
-		                 .empty = header.empty,
-		                 .name = header.name.at,
-		                 .name_bytes = header.name.bytes };
-	status = add_edit(reading, &edit);
-	if (status < 0 || !header.body)
-		return status;
+	struct ptx_edit *edit = reading_edit(reading, PTX_EDIT_PARAMETER, header.list, header.list);
+	if (!edit)
+		return -ENOMEM;
+	edit->list = header.list;
+	edit->listed = header.listed;
+	edit->empty = header.empty;
+	edit->name = header.name.at;
+	edit->name_bytes = header.name.bytes;
+	if (!header.body)
+		return 0;
 	status = add_function(reading, &header);
-	edit = (struct ptx_edit){ .kind = PTX_EDIT_BODY,
-		                  .function = reading->ptx->module.function_count - 1,
-		                  .at = header.end,
-		                  .end = header.end };
-	status = status ?: add_edit(reading, &edit);
+	if (status == 0 && !reading_edit(reading, PTX_EDIT_BODY, header.end, header.end))
+		status = -ENOMEM;
 	return status ?: reading_body(reading);
 }
 
@@ -220,6 +205,40 @@ static int read_file(struct ptx_reading *reading)
 	return 0;
 }
 
+static void read_version(struct ptx_reading *reading)
+{
+	struct ptx_scan *scan = &reading->scan;
+	unsigned long major = scan_number(scan), minor = 0;
+
+	if (scan_peek(scan) == '.') {
+		scan->at++;
+		minor = scan_number(scan);
+	}
+	reading->ptx->version = 100 * (major % 1000) + minor % 100;
+}
+
+// Targets and options between commas, over any lines.
+static void read_targets(struct ptx_reading *reading)
+{
+	static const char before[] = "sm_";
+	struct ptx_scan *scan = &reading->scan;
+	struct ptx *ptx = reading->ptx;
+
+	do {
+		scan_skip(scan);
+		struct word word = scan_word(scan);
+		if (word.bytes >= sizeof before &&
+		    memcmp(scan->text + word.at, before, sizeof before - 1) == 0) {
+			struct ptx_scan number = *scan;
+			number.at = word.at + sizeof before - 1;
+			unsigned long target = scan_number(&number);
+			if (ptx->target == 0 || target < ptx->target)
+				ptx->target = target;
+		}
+		scan_skip(scan);
+	} while (scan_peek(scan) == ',' && ++scan->at);
+}
+
 static int read_line_directive(struct ptx_reading *reading, struct word word)
 {
 	struct ptx_scan *scan = &reading->scan;
@@ -238,12 +257,10 @@ static int read_line_directive(struct ptx_reading *reading, struct word word)
 		scan_line(scan);
 		return 0;
 	}
-	// A version, or targets and options between commas, over any lines.
-	do {
-		scan_skip(scan);
-		scan_word(scan);
-		scan_skip(scan);
-	} while (scan_peek(scan) == ',' && ++scan->at);
+	if (scan_is(scan, word, ".version"))
+		read_version(reading);
+	else
+		read_targets(reading);
 	return 0;
 }
 

@@ -59,6 +59,10 @@ struct ptx_reading {
 
 // One more place in a list of ptx's or the module's; NULL: no memory, which is told.
 void *reading_more(struct ptx_reading *reading, void *list, struct room *room, size_t bytes);
+// Notes a place of the text that has to become another, of the last function; NULL: no memory,
+// which is told.
+struct ptx_edit *reading_edit(struct ptx_reading *reading, enum ptx_edit_kind kind, size_t at,
+                              size_t end);
 int reading_failed(struct ptx_reading *reading, size_t at, const char *what);
 
 bool reading_is_same(const struct ptx_reading *reading, struct word a, struct word b);

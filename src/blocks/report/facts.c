@@ -171,6 +171,30 @@ static void write_left_out(uint64_t number, const char *noun, const char *why, F
 		        noun, number == 1 ? "" : "es", why);
 }
 
+// What a CUDA program loaded, by kinds.
+static void write_brought(const struct tare_blocks_profile *profile, FILE *file)
+{
+	static const char *const kinds[BLOCKS_BROUGHT_KINDS][2] = {
+		[BLOCKS_BROUGHT_PTX] = { "of PTX", "of PTX" },
+		[BLOCKS_BROUGHT_FAT_BINARY] = { "fat binary", "fat binaries" },
+		[BLOCKS_BROUGHT_MACHINE_CODE] = { "of machine code", "of machine code" },
+		[BLOCKS_BROUGHT_LINKED] = { "linked by cuLink", "linked by cuLink" },
+		[BLOCKS_BROUGHT_OTHER] = { "of another kind", "of another kind" },
+	};
+	const char *before = "  modules that the program loaded into CUDA: ";
+	char number[NUMBER];
+
+	for (int i = 0; i < BLOCKS_BROUGHT_KINDS; i++) {
+		if (!profile->brought[i])
+			continue;
+		fprintf(file, "%s%s %s", before, tare_format_grouped(profile->brought[i], number),
+		        kinds[i][profile->brought[i] != 1]);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputc('\n', file);
+}
+
 void tare_blocks_missing_text(const struct tare_blocks_document *document, FILE *file)
 {
 	const struct tare_blocks_profile *profile = document->profile;
@@ -183,6 +207,11 @@ void tare_blocks_missing_text(const struct tare_blocks_document *document, FILE 
 	write_left_out(profile->unknown_launches, "launch",
 	               "of kernels that were made in a way that tare does not see", file);
 	write_left_out(profile->lost_launches, "launch", lost, file);
+	write_left_out(profile->graphs, "launch",
+	               "of CUDA graphs that may run other kernels each time, or of which the "
+	               "driver does not tell the kernels; what counted kernels did there is in "
+	               "their counts, without these launches",
+	               file);
 	write_left_out(profile->without_room, "process",
 	               "that launched kernels, as there was no room for counts in $TMPDIR", file);
 	if (tare_blocks_unseen(profile))
@@ -190,6 +219,7 @@ void tare_blocks_missing_text(const struct tare_blocks_document *document, FILE 
 		        tare_blocks_unseen(profile));
 	if (profile->command_buffers)
 		fputs("  not counted: what the program launches by command buffers\n", file);
+	write_brought(profile, file);
 }
 
 const char *tare_blocks_language_of(const struct tare_blocks_build *build)

@@ -72,11 +72,22 @@ static const struct {
 	[BLOCKS_OTHER_VALUE] = { "it divides by an argument that has other values in other "
 	                         "launches",
 	                         false },
-	[BLOCKS_NO_PTX] = { "it came as machine code, or by a call of which tare does not see the "
-	                    "PTX "
-	                    "(a file, cuLink, a fat binary): without --ptx it is sampled, and "
-	                    "--exact counts it",
+	[BLOCKS_NO_PTX] = { "tare did not see how its module was loaded, or does not know what it "
+	                    "is: without --ptx it is sampled, and --exact counts it",
 	                    false },
+	[BLOCKS_FAT_BINARY] = { "it came in a fat binary, as nvcc makes them, which tare does not "
+	                        "unpack: let the program load PTX by NVRTC and "
+	                        "cuModuleLoadData, or leave out --ptx, so that it is sampled; "
+	                        "--exact counts it",
+	                        false },
+	[BLOCKS_MACHINE_CODE] = { "it came as machine code: without --ptx it is sampled, and "
+	                          "--exact counts it",
+	                          false },
+	[BLOCKS_CUDA_LINKED] = { "cuLinkComplete made its machine code, which the program may keep "
+	                         "for later runs, so that no counters are put in: let it load the "
+	                         "PTX by itself (cuModuleLoadData), or leave out --ptx, so that it "
+	                         "is sampled; --exact counts it",
+	                         false },
 	[BLOCKS_NO_CONTEXT] = { "its PTX was loaded before there was a context, in which tare "
 	                        "could "
 	                        "have tried it with counters",
@@ -115,7 +126,7 @@ void tare_blocks_coverage(const struct tare_blocks_profile *profile, uint64_t *c
                           uint64_t *launches)
 {
 	*counted = 0;
-	*launches = profile->unknown_launches + profile->lost_launches;
+	*launches = profile->unknown_launches + profile->lost_launches + profile->graphs;
 	for (size_t i = 0; i < profile->kernel_count; i++) {
 		*counted += profile->kernels[i].counted;
 		*launches += profile->kernels[i].launches;

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4200, PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096 };
 
 struct blocks_counts *blocks_counts;
 static char folder[4000];
@@ -23,7 +23,7 @@ static int counts_file = -1;
 static guest_lock lock;
 
 // "FOLDER/name", of a number in hexadecimal digits and what follows it.
-static void path_of(char *path, uint64_t number, const char *suffix)
+void blocks_path_of(char path[BLOCKS_PATH_BYTES], uint64_t number, const char *suffix)
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t used = strlen(folder);
@@ -69,10 +69,10 @@ void blocks_files_apart(void)
 
 static bool make_counts(void)
 {
-	char path[PATH_BYTES];
+	char path[BLOCKS_PATH_BYTES];
 	size_t bytes = (sizeof(struct blocks_counts) + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
 
-	path_of(path, (uint64_t)getpid() | apart, BLOCKS_COUNTS_SUFFIX);
+	blocks_path_of(path, (uint64_t)getpid() | apart, BLOCKS_COUNTS_SUFFIX);
 	int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (made < 0)
 		return false;
@@ -131,23 +131,23 @@ enum blocks_stage blocks_files_begin(void)
 
 bool blocks_is_written(uint64_t hash, const char *suffix)
 {
-	char path[PATH_BYTES];
+	char path[BLOCKS_PATH_BYTES];
 
-	path_of(path, hash, suffix);
+	blocks_path_of(path, hash, suffix);
 	return access(path, F_OK) == 0;
 }
 
 void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes)
 {
-	char path[PATH_BYTES], draft[PATH_BYTES];
+	char path[BLOCKS_PATH_BYTES], draft[BLOCKS_PATH_BYTES];
 	const char *from = data;
 	bool allowed = is_allowed(bytes);
 
-	path_of(path, hash, suffix);
+	blocks_path_of(path, hash, suffix);
 	if (access(path, F_OK) == 0)
 		return;
 	// Threads and processes may write the same one; the last draft takes the place.
-	path_of(draft, hash ^ (uint64_t)getpid() << 32 ^ (uintptr_t)&path, ".draft");
+	blocks_path_of(draft, hash ^ (uint64_t)getpid() << 32 ^ (uintptr_t)&path, ".draft");
 	int file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (file < 0)
 		return;
@@ -171,10 +171,10 @@ void blocks_write_origin(uint64_t binary, uint64_t hash)
 
 uint64_t blocks_read_origin(uint64_t binary)
 {
-	char path[PATH_BYTES];
+	char path[BLOCKS_PATH_BYTES];
 	uint64_t hash = 0;
 
-	path_of(path, binary, BLOCKS_ORIGIN_SUFFIX);
+	blocks_path_of(path, binary, BLOCKS_ORIGIN_SUFFIX);
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return 0;
@@ -186,10 +186,10 @@ uint64_t blocks_read_origin(uint64_t binary)
 
 static const struct blocks_module *map_module(uint64_t hash)
 {
-	char path[PATH_BYTES];
+	char path[BLOCKS_PATH_BYTES];
 	struct stat status;
 
-	path_of(path, hash, BLOCKS_MODULE_SUFFIX);
+	blocks_path_of(path, hash, BLOCKS_MODULE_SUFFIX);
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return NULL;

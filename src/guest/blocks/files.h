@@ -16,6 +16,9 @@ enum blocks_stage blocks_files_begin(void);
 void blocks_files_apart(void);
 extern struct blocks_counts *blocks_counts;
 
+// The path of a file of a number, which is its name's first part.
+enum { BLOCKS_PATH_BYTES = 4200 };
+void blocks_path_of(char path[BLOCKS_PATH_BYTES], uint64_t number, const char *suffix);
 // Writes a file of that hash (a BUILD, a PART, HEADERS), unless it is there. `data` is the whole of
 // it.
 void blocks_write(uint64_t hash, const char *suffix, const void *data, size_t bytes);

@@ -137,7 +137,20 @@ enum blocks_why {
 	BLOCKS_NOT_READ,        // the counters were not read from the device; `code`
 	BLOCKS_ANOTHER_CONTEXT, // of CUDA's, which has counters of its own
 	BLOCKS_ANOTHER_DEVICE,  // a queue's, which is none of the program's
+	BLOCKS_FAT_BINARY,      // a CUDA kernel that came in a fat binary
+	BLOCKS_MACHINE_CODE,    // or as machine code
+	BLOCKS_CUDA_LINKED,     // or as machine code that cuLinkComplete made
 	BLOCKS_WHYS,
+};
+
+// What a CUDA program loaded as a module or a library.
+enum blocks_brought {
+	BLOCKS_BROUGHT_PTX,
+	BLOCKS_BROUGHT_FAT_BINARY,
+	BLOCKS_BROUGHT_MACHINE_CODE,
+	BLOCKS_BROUGHT_LINKED, // machine code that cuLinkComplete made
+	BLOCKS_BROUGHT_OTHER,
+	BLOCKS_BROUGHT_KINDS,
 };
 
 // Why launches of a process's CUDA were not seen at all.
@@ -204,5 +217,7 @@ struct blocks_counts {
 	uint64_t pragmas;     // of the set's, a bit for each that was put before a loop
 	uint32_t unseen;      // enum blocks_unseen
 	uint32_t unused;
+	uint64_t brought[BLOCKS_BROUGHT_KINDS]; // modules and libraries of CUDA, by what they are
+	uint64_t graphs; // launches of CUDA graphs of which it is not known what they run
 	struct blocks_kernel kernel[BLOCKS_KERNELS];
 };

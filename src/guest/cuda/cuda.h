@@ -62,6 +62,18 @@ enum { CUDA_VERSION_BYTES = 32 };
 const char *cuda_driver_version(char text[CUDA_VERSION_BYTES]);
 // False: there is none that can be used.
 bool cuda_cupti_open(void);
+// What a library's InitializeInjection does: begins, once, where `caller`, its return address, lies
+// in the driver of the program's CUDA. Returns what it is to return.
+int cuda_let_in(const void *caller, void (*begin)(const void *caller));
+// Some of the driver's functions, and what they are to who listens: 0: nothing.
+struct cuda_listened {
+	const char *name;
+	uint8_t form;
+};
+enum { CUDA_LISTENED_IDS = 4096 };
+// Asks CUPTI to tell of these; forms[] gets what each is by its id.
+void cuda_listen(cupti_subscriber subscriber, const struct cuda_listened *calls, size_t count,
+                 uint8_t forms[CUDA_LISTENED_IDS]);
 
 // ---- functions of the driver
 

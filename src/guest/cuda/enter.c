@@ -351,7 +351,10 @@ static bool begin_with_cupti(enum tare_trace_front *why)
 // Recording begins, or nothing of the program's is looked at.
 static void begin(const void *caller)
 {
+	const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
 	enum tare_trace_front why = TARE_FRONT_NOT_WANTED;
+	cuda_launches_wait = blocking && strtol(blocking, NULL, 10) != 0;
+	cuda_variables_begin();
 	cuda_driver_open(caller);
 	if (!cuda_objects_begin())
 		return;
@@ -366,16 +369,5 @@ static void begin(const void *caller)
 
 int InitializeInjection(void)
 {
-	static _Atomic bool entered;
-	int error = errno;
-	// NVIDIA's OpenCL has a driver of its own inside, which calls us too: that is not the
-	// program's CUDA.
-	if (cuda_is_driver(__builtin_return_address(0)) && !atomic_exchange(&entered, true)) {
-		const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
-		cuda_launches_wait = blocking && strtol(blocking, NULL, 10) != 0;
-		cuda_variables_begin();
-		begin(__builtin_return_address(0));
-	}
-	errno = error;
-	return 1;
+	return cuda_let_in(__builtin_return_address(0), begin);
 }

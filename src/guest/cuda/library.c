@@ -4,6 +4,7 @@
 #include "guest/cuda/cupti_places.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,4 +164,42 @@ bool cuda_cupti_open(void)
 		cuda_driver.cuDriverGetVersion(&version);
 	return cupti_find(version) && cuda_cupti.cuptiEnableCallback &&
 	       cuda_cupti.cuptiGetCallbackName;
+}
+
+// ---- the way in
+
+int cuda_let_in(const void *caller, void (*begin)(const void *caller))
+{
+	static _Atomic bool entered;
+	int error = errno;
+
+	// NVIDIA's OpenCL has a driver of its own inside, which calls us too: that is not the
+	// program's CUDA.
+	if (cuda_is_driver(caller) && !atomic_exchange(&entered, true))
+		begin(caller);
+	errno = error;
+	return 1;
+}
+
+static uint8_t form_of(const struct cuda_listened *calls, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(name, calls[i].name) == 0)
+			return calls[i].form;
+	return 0;
+}
+
+void cuda_listen(cupti_subscriber subscriber, const struct cuda_listened *calls, size_t count,
+                 uint8_t forms[CUDA_LISTENED_IDS])
+{
+	for (uint32_t id = 1; id < CUDA_LISTENED_IDS; id++) {
+		const char *name = NULL;
+		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) !=
+		        ABI_CUPTI_SUCCESS ||
+		    !name)
+			continue;
+		forms[id] = form_of(calls, count, name);
+		if (forms[id])
+			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);
+	}
 }

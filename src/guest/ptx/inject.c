@@ -13,24 +13,39 @@
 
 EXPORTED int InitializeInjection(void);
 
-enum { CALLBACKS = 4096 };
-
 enum form {
 	NOTHING,
 	LOADS_MODULE,
 	LOADS_MODULE_EX,
+	LOADS_MODULE_FILE,
 	LOADS_LIBRARY,
+	LOADS_LIBRARY_FILE, // the last that loads
+	LINKS,
 	LAUNCHES,
 	LAUNCHES_CONFIGURED,
 	LAUNCHES_GRAPH,
+	MAKES_GRAPH,
+	UPDATES_GRAPH,
+	SETS_NODE,       // by the first version of its parameters
+	SETS_NODE_WHOLE, // or the second
+	CHANGES_GRAPH,
+	GRAPH_GOES,
 	UNLOADS_MODULE,
 	UNLOADS_LIBRARY,
 	CONTEXT_GOES,
 	DEVICE_GOES, // its primary context may
 	CAPTURE_BEGINS,
 	CAPTURE_ENDS,
+	OWN_STREAM = 64, // the stream that is 0 is the thread's own
 };
-static uint8_t forms[CALLBACKS];
+static const struct ptx_way ways[] = {
+	[LOADS_MODULE] = { .file = false },
+	[LOADS_MODULE_EX] = { .with_options = true },
+	[LOADS_MODULE_FILE] = { .file = true },
+	[LOADS_LIBRARY] = { .library = true },
+	[LOADS_LIBRARY_FILE] = { .library = true, .file = true },
+};
+static uint8_t forms[CUDA_LISTENED_IDS];
 static cupti_subscriber subscriber;
 struct ptx_driver ptx_driver;
 _Atomic int32_t ptx_captures;
@@ -38,109 +53,146 @@ static _Thread_local bool is_ours;
 static _Thread_local cu_capture_mode mode_before;
 
 // How a launch's parameters lie (cuda.h of the driver).
-struct grid {
-	uint32_t groups[3], lanes[3];
+struct launch_grid {
+	struct ptx_grid grid;
+	uint32_t shared_bytes;
+	cu_stream stream;
 };
 struct plain_launch {
 	void *function;
-	struct grid grid;
+	struct launch_grid grid;
 };
 struct configured_launch {
-	const struct grid *grid;
+	const struct launch_grid *grid;
 	void *function;
 };
 
-static enum form form_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum form form;
-	} calls[] = {
-		{ "cuModuleLoadData", LOADS_MODULE },
-		{ "cuModuleLoadDataEx", LOADS_MODULE_EX },
-		{ "cuLibraryLoadData", LOADS_LIBRARY },
-		{ "cuLaunchKernel", LAUNCHES },
-		{ "cuLaunchKernel_ptsz", LAUNCHES },
-		{ "cuLaunchCooperativeKernel", LAUNCHES },
-		{ "cuLaunchCooperativeKernel_ptsz", LAUNCHES },
-		{ "cuLaunchKernelEx", LAUNCHES_CONFIGURED },
-		{ "cuLaunchKernelEx_ptsz", LAUNCHES_CONFIGURED },
-		{ "cuGraphLaunch", LAUNCHES_GRAPH },
-		{ "cuGraphLaunch_ptsz", LAUNCHES_GRAPH },
-		{ "cuModuleUnload", UNLOADS_MODULE },
-		{ "cuLibraryUnload", UNLOADS_LIBRARY },
-		{ "cuCtxDestroy", CONTEXT_GOES },
-		{ "cuCtxDestroy_v2", CONTEXT_GOES },
-		{ "cuDevicePrimaryCtxReset", DEVICE_GOES },
-		{ "cuDevicePrimaryCtxReset_v2", DEVICE_GOES },
-		{ "cuDevicePrimaryCtxRelease", DEVICE_GOES },
-		{ "cuDevicePrimaryCtxRelease_v2", DEVICE_GOES },
-		{ "cuStreamBeginCapture", CAPTURE_BEGINS },
-		{ "cuStreamBeginCapture_ptsz", CAPTURE_BEGINS },
-		{ "cuStreamBeginCapture_v2", CAPTURE_BEGINS },
-		{ "cuStreamBeginCapture_v2_ptsz", CAPTURE_BEGINS },
-		{ "cuStreamBeginCaptureToGraph", CAPTURE_BEGINS },
-		{ "cuStreamBeginCaptureToGraph_ptsz", CAPTURE_BEGINS },
-		{ "cuStreamEndCapture", CAPTURE_ENDS },
-		{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
-	};
+static const struct cuda_listened calls[] = {
+	{ "cuModuleLoadData", LOADS_MODULE },
+	{ "cuModuleLoadDataEx", LOADS_MODULE_EX },
+	{ "cuModuleLoad", LOADS_MODULE_FILE },
+	{ "cuModuleLoadFatBinary", LOADS_MODULE },
+	{ "cuLibraryLoadData", LOADS_LIBRARY },
+	{ "cuLibraryLoadFromFile", LOADS_LIBRARY_FILE },
+	{ "cuLinkComplete", LINKS },
+	{ "cuLaunchKernel", LAUNCHES },
+	{ "cuLaunchKernel_ptsz", LAUNCHES | OWN_STREAM },
+	{ "cuLaunchCooperativeKernel", LAUNCHES },
+	{ "cuLaunchCooperativeKernel_ptsz", LAUNCHES | OWN_STREAM },
+	{ "cuLaunchKernelEx", LAUNCHES_CONFIGURED },
+	{ "cuLaunchKernelEx_ptsz", LAUNCHES_CONFIGURED | OWN_STREAM },
+	{ "cuGraphLaunch", LAUNCHES_GRAPH },
+	{ "cuGraphLaunch_ptsz", LAUNCHES_GRAPH | OWN_STREAM },
+	{ "cuGraphInstantiate", MAKES_GRAPH },
+	{ "cuGraphInstantiate_v2", MAKES_GRAPH },
+	{ "cuGraphInstantiateWithFlags", MAKES_GRAPH },
+	{ "cuGraphInstantiateWithParams", MAKES_GRAPH },
+	{ "cuGraphInstantiateWithParams_ptsz", MAKES_GRAPH },
+	{ "cuGraphExecUpdate", UPDATES_GRAPH },
+	{ "cuGraphExecUpdate_v2", UPDATES_GRAPH },
+	{ "cuGraphExecKernelNodeSetParams", SETS_NODE },
+	{ "cuGraphExecKernelNodeSetParams_v2", SETS_NODE_WHOLE },
+	{ "cuGraphExecNodeSetParams", CHANGES_GRAPH },
+	{ "cuGraphExecChildGraphNodeSetParams", CHANGES_GRAPH },
+	{ "cuGraphNodeSetEnabled", CHANGES_GRAPH },
+	{ "cuGraphExecDestroy", GRAPH_GOES },
+	{ "cuModuleUnload", UNLOADS_MODULE },
+	{ "cuLibraryUnload", UNLOADS_LIBRARY },
+	{ "cuCtxDestroy", CONTEXT_GOES },
+	{ "cuCtxDestroy_v2", CONTEXT_GOES },
+	{ "cuDevicePrimaryCtxReset", DEVICE_GOES },
+	{ "cuDevicePrimaryCtxReset_v2", DEVICE_GOES },
+	{ "cuDevicePrimaryCtxRelease", DEVICE_GOES },
+	{ "cuDevicePrimaryCtxRelease_v2", DEVICE_GOES },
+	{ "cuStreamBeginCapture", CAPTURE_BEGINS },
+	{ "cuStreamBeginCapture_ptsz", CAPTURE_BEGINS },
+	{ "cuStreamBeginCapture_v2", CAPTURE_BEGINS },
+	{ "cuStreamBeginCapture_v2_ptsz", CAPTURE_BEGINS },
+	{ "cuStreamBeginCaptureToGraph", CAPTURE_BEGINS },
+	{ "cuStreamBeginCaptureToGraph_ptsz", CAPTURE_BEGINS },
+	{ "cuStreamEndCapture", CAPTURE_ENDS },
+	{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
+};
 
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-		if (strcmp(name, calls[i].name) == 0)
-			return calls[i].form;
-	return NOTHING;
+static bool loads(enum form form)
+{
+	return form >= LOADS_MODULE && form <= LOADS_LIBRARY_FILE;
 }
 
 static void enters(enum form form, const struct cupti_call *call)
 {
 	void *const *parameters = call->parameters;
 
-	switch (form) {
-	case LOADS_MODULE:
-	case LOADS_MODULE_EX:
-	case LOADS_LIBRARY:
-		ptx_load_enters(call, form == LOADS_LIBRARY, form == LOADS_MODULE_EX);
-		break;
-	case UNLOADS_MODULE:
-	case UNLOADS_LIBRARY:
+	if (loads(form))
+		ptx_load_enters(call, &ways[form]);
+	else if (form == UNLOADS_MODULE || form == UNLOADS_LIBRARY)
 		ptx_unloads(parameters[0], form == UNLOADS_LIBRARY);
-		break;
-	case CONTEXT_GOES:
+	else if (form == CONTEXT_GOES)
 		ptx_context_ends(parameters[0]);
-		break;
-	case DEVICE_GOES:
+	else if (form == DEVICE_GOES)
 		ptx_device_ends(*(const cu_device *)call->parameters);
-		break;
-	case CAPTURE_BEGINS:
+	else if (form == GRAPH_GOES)
+		ptx_graph_ends(parameters[0]);
+	else if (form == CAPTURE_BEGINS)
 		atomic_fetch_add(&ptx_captures, 1);
-		break;
-	default:
-		break;
-	}
 }
 
-static void leaves(enum form form, const struct cupti_call *call)
+// What is captured does not run. Nobody is asked while nothing captures.
+static bool is_captured(cu_stream stream, bool own_stream)
+{
+	int status = 0;
+
+	if (atomic_load(&ptx_captures) <= 0 || !cuda_driver.cuStreamIsCapturing)
+		return false;
+	stream = !stream && own_stream ? ABI_STREAM_PER_THREAD : stream;
+	return cuda_driver.cuStreamIsCapturing(stream, &status) == ABI_SUCCESS && status != 0;
+}
+
+static void launched(enum form form, bool own_stream, const struct cupti_call *call)
 {
 	const struct plain_launch *plain = call->parameters;
 	const struct configured_launch *configured = call->parameters;
+	const struct launch_grid *grid = form == LAUNCHES ? &plain->grid : configured->grid;
 
+	if (grid != NULL && !is_captured(grid->stream, own_stream))
+		ptx_launched(call, form == LAUNCHES ? plain->function : configured->function,
+		             &grid->grid);
+}
+
+static void graph_called(enum form form, bool own_stream, const struct cupti_call *call)
+{
+	void *const *parameters = call->parameters;
+
+	if (form == LAUNCHES_GRAPH && !is_captured(parameters[1], own_stream))
+		ptx_graph_launched(parameters[0], call->context);
+	else if (form == MAKES_GRAPH && parameters[0] != NULL)
+		ptx_graph_made(*(void **)parameters[0], parameters[1]);
+	else if (form == UPDATES_GRAPH)
+		ptx_graph_made(parameters[0], parameters[1]);
+	else if (form == SETS_NODE || form == SETS_NODE_WHOLE)
+		ptx_graph_set(parameters[0], parameters[1], parameters[2], form == SETS_NODE_WHOLE);
+	else if (form == CHANGES_GRAPH)
+		ptx_graph_changed(parameters[0]);
+}
+
+static void leaves(enum form form, bool own_stream, const struct cupti_call *call)
+{
 	bool succeeded = *(const cu_result *)call->result == ABI_SUCCESS;
 
-	if (form == LOADS_MODULE || form == LOADS_MODULE_EX || form == LOADS_LIBRARY)
-		ptx_load_leaves(call, form == LOADS_LIBRARY);
+	if (loads(form))
+		ptx_load_leaves(call, &ways[form]);
 	else if (form == DEVICE_GOES)
 		ptx_device_ended(*(const cu_device *)call->parameters);
 	else if (form == (succeeded ? CAPTURE_ENDS : CAPTURE_BEGINS))
 		atomic_fetch_sub(&ptx_captures, 1);
 	if (!succeeded)
 		return;
-	if (form == LAUNCHES)
-		ptx_launched(call, plain->function, plain->grid.groups, plain->grid.lanes);
-	else if (form == LAUNCHES_CONFIGURED && configured->grid)
-		ptx_launched(call, configured->function, configured->grid->groups,
-		             configured->grid->lanes);
-	else if (form == LAUNCHES_GRAPH)
-		blocks_count_launch(NULL, false, 0);
+	if (form == LAUNCHES || form == LAUNCHES_CONFIGURED)
+		launched(form, own_stream, call);
+	else if (form == LINKS)
+		ptx_linked(call);
+	else if (form >= LAUNCHES_GRAPH && form <= CHANGES_GRAPH)
+		graph_called(form, own_stream, call);
 }
 
 static void callback(void *context, cupti_domain domain, uint32_t id, const void *data)
@@ -150,12 +202,13 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 
 	(void)context;
 	// In the child of a fork there is no CUDA.
-	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLBACKS && forms[id] && !is_ours &&
+	if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CUDA_LISTENED_IDS && forms[id] && !is_ours &&
 	    blocks_counts->pid == (uint32_t)getpid()) {
 		if (call->site == ABI_CUPTI_SITE_ENTER)
-			enters((enum form)forms[id], call);
+			enters((enum form)(forms[id] & (OWN_STREAM - 1)), call);
 		else
-			leaves((enum form)forms[id], call);
+			leaves((enum form)(forms[id] & (OWN_STREAM - 1)), forms[id] & OWN_STREAM,
+			       call);
 	}
 	errno = error;
 }
@@ -202,6 +255,12 @@ bool ptx_driver_find(void)
 		SYMBOL(cuDevicePrimaryCtxRetain, false),
 		SYMBOL(cuDevicePrimaryCtxRelease_v2, false),
 		SYMBOL(cuThreadExchangeStreamCaptureMode, false),
+		SYMBOL(cuGraphGetNodes, false),
+		SYMBOL(cuGraphNodeGetType, false),
+		SYMBOL(cuGraphKernelNodeGetParams_v2, false),
+		SYMBOL(cuGraphChildGraphNodeGetGraph, false),
+		SYMBOL(cuFuncGetName, false),
+		SYMBOL(cuKernelGetName, false),
 	};
 #undef SYMBOL
 	void *library = dlopen(cuda_library, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
@@ -236,29 +295,12 @@ static void begin(const void *caller)
 	blocks_counts->unseen = (uint32_t)subscribe(stage);
 	if (blocks_counts->unseen != BLOCKS_SEEN)
 		return;
-	for (uint32_t id = 1; id < CALLBACKS; id++) {
-		const char *name = NULL;
-		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) !=
-		        ABI_CUPTI_SUCCESS ||
-		    !name)
-			continue;
-		forms[id] = (uint8_t)form_of(name);
-		if (forms[id])
-			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);
-	}
+	cuda_listen(subscriber, calls, sizeof calls / sizeof *calls, forms);
 	// Runs before what the driver has registered: its memory can be read while it may be.
 	atexit(end);
 }
 
 int InitializeInjection(void)
 {
-	static uint32_t entered;
-	int error = errno;
-
-	// NVIDIA's OpenCL has a driver of its own inside: that is not the program's CUDA.
-	if (cuda_is_driver(__builtin_return_address(0)) &&
-	    __atomic_exchange_n(&entered, 1, __ATOMIC_ACQ_REL) == 0)
-		begin(__builtin_return_address(0));
-	errno = error;
-	return 1;
+	return cuda_let_in(__builtin_return_address(0), begin);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules that the program loads, and launches of their kernels.
-#include "guest/blocks/ptx_text.h"
+// The modules that the program has loaded, and launches of their kernels.
 #include "guest/ptx/ptx.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 
 // What a function's or a kernel's handle is of.
 struct known {
@@ -13,171 +11,17 @@ struct known {
 	_Atomic uint64_t changes; // that there were when this was found out
 };
 
-static enum blocks_stage stage;
+enum blocks_stage ptx_stage;
 struct ptx_loaded *_Atomic ptx_loaded_all;
 static _Atomic uint64_t changes; // of what handles mean
 static struct guest_map *kernels;
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t *_Atomic mapped[BLOCKS_KERNELS]; // the counters of each row, once they are
-// Of the call in which this thread is.
-static _Thread_local struct {
-	const void *image;                  // the program's own
-	const struct blocks_module *module; // NULL: it is not replaced
-	uint64_t hash;                      // 0: it is no PTX
-	enum blocks_why why;
-	cu_result code;
-} load;
-
 bool ptx_modules_begin(enum blocks_stage at)
 {
-	stage = at;
+	ptx_stage = at;
 	kernels = guest_map_new();
 	return kernels != NULL;
-}
-
-// ---- loading
-
-// The hash of the BUILD of a text, which is written down in the first run.
-static uint64_t note(const char *text)
-{
-	struct blocks_build build = { .magic = BLOCKS_MAGIC,
-		                      .api = BLOCKS_CUDA,
-		                      .language = BLOCKS_PTX,
-		                      .text_bytes = strlen(text) };
-	size_t bytes = sizeof build + build.text_bytes;
-	uint64_t hash =
-	    guest_hash(guest_hash(GUEST_HASH_START, &build, sizeof build), text, build.text_bytes);
-
-	if (stage != BLOCKS_COLLECT)
-		return hash;
-	char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (data == MAP_FAILED)
-		return hash;
-	memcpy(data, &build, sizeof build);
-	memcpy(data + sizeof build, text, build.text_bytes);
-	blocks_write(hash, BLOCKS_BUILD_SUFFIX, data, bytes);
-	munmap(data, bytes);
-	return hash;
-}
-
-// Parameters of the calls that load code, as far as they are looked at.
-enum { MOST_OPTIONS = 32, INFO_LOG = 3, ERROR_LOG_BYTES = 6 };
-struct with_options {
-	void **handle;
-	const void *image;
-	unsigned int count;
-	const int *options;
-	void **values;
-};
-struct of_library {
-	void **handle;
-	const void *image;
-	const int *options;
-	void **values;
-	unsigned int count;
-};
-
-// Whether the driver takes a text with the options of the program's call, which is tried before
-// that depends on it. The buffers for logs are the program's, and left out.
-static enum blocks_why try_text(const char *text, unsigned int count, const int *options,
-                                void *const *values, cu_result *code)
-{
-	int own[MOST_OPTIONS];
-	void *own_values[MOST_OPTIONS], *module = NULL;
-	unsigned int used = 0;
-	cu_context context = NULL;
-
-	if (ptx_driver.cuCtxGetCurrent(&context) != ABI_SUCCESS || context == NULL)
-		return BLOCKS_NO_CONTEXT;
-	*code = 1; // invalid value
-	if (count > MOST_OPTIONS)
-		return BLOCKS_BUILD_FAILED;
-	for (unsigned int i = 0; i < count; i++) {
-		if (options[i] >= INFO_LOG && options[i] <= ERROR_LOG_BYTES)
-			continue;
-		own[used] = options[i];
-		own_values[used++] = values[i];
-	}
-	*code = ptx_driver.cuModuleLoadDataEx(&module, text, used, own, own_values);
-	if (*code != ABI_SUCCESS)
-		return BLOCKS_BUILD_FAILED;
-	ptx_driver.cuModuleUnload(module);
-	return BLOCKS_COVERED;
-}
-
-static enum blocks_why try_as_called(const struct cupti_call *call, const char *text, bool library,
-                                     bool with_options, cu_result *code)
-{
-	const struct with_options *plain = call->parameters;
-	const struct of_library *whole = call->parameters;
-	enum blocks_why why;
-
-	// Without that the driver would break a capture.
-	if (ptx_driver.cuThreadExchangeStreamCaptureMode == NULL && atomic_load(&ptx_captures) > 0)
-		return BLOCKS_CAPTURING;
-	ptx_ours_begin();
-	if (library)
-		why = try_text(text, whole->count, whole->options, whole->values, code);
-	else
-		why = try_text(text, with_options ? plain->count : 0, plain->options, plain->values,
-		               code);
-	ptx_ours_end();
-	return why;
-}
-
-// The second parameter of all these calls is the image.
-static const void **image_of(const struct cupti_call *call)
-{
-	return (const void **)(uintptr_t)call->parameters + 1;
-}
-
-void ptx_load_enters(const struct cupti_call *call, bool library, bool with_options)
-{
-	const char *text = *image_of(call);
-
-	load.module = NULL;
-	load.hash = 0;
-	load.code = ABI_SUCCESS;
-	if (text == NULL || !blocks_is_ptx(text, SIZE_MAX))
-		return;
-	load.hash = note(text);
-	load.why = BLOCKS_NO_MODULE;
-	const struct blocks_module *module =
-	    stage == BLOCKS_COUNT ? blocks_module_of(load.hash) : NULL;
-	if (module == NULL || module->ptx_bytes == 0)
-		return;
-	load.why =
-	    try_as_called(call, (const char *)(module + 1), library, with_options, &load.code);
-	if (load.why != BLOCKS_COVERED)
-		return;
-	load.image = text;
-	load.module = module;
-	*image_of(call) = module + 1;
-}
-
-void ptx_load_leaves(const struct cupti_call *call, bool library)
-{
-	void **handle = *(void ***)(uintptr_t)call->parameters;
-
-	if (load.module != NULL)
-		*image_of(call) = load.image;
-	if (load.hash != 0 && *(const cu_result *)call->result == ABI_SUCCESS && handle != NULL) {
-		struct ptx_loaded *made = guest_memory(sizeof *made);
-		if (made != NULL) {
-			*made = (struct ptx_loaded){ .handle = *handle,
-				                     .library = library,
-				                     .hash = load.hash,
-				                     .module = load.module,
-				                     .why = load.why,
-				                     .code = load.code };
-			made->following = atomic_load(&ptx_loaded_all);
-			while (
-			    !atomic_compare_exchange_weak(&ptx_loaded_all, &made->following, made))
-				;
-		}
-	}
-	load.module = NULL;
-	load.hash = 0;
 }
 
 // ---- launches
@@ -336,7 +180,7 @@ static bool is_known(struct known *known, void *function, const char *name)
 	return before != NULL;
 }
 
-static struct ptx_kernel *kernel_of_handle(void *function, const char *name)
+struct ptx_kernel *ptx_kernel_of(void *function, const char *name)
 {
 	struct known *known = (struct known *)(uintptr_t)guest_map_find(kernels, function, 0);
 	struct ptx_kernel *kernel = NULL;
@@ -356,25 +200,26 @@ static struct ptx_kernel *kernel_of_handle(void *function, const char *name)
 	return kernel;
 }
 
-void ptx_launched(const struct cupti_call *call, void *function, const uint32_t groups[3],
-                  const uint32_t lanes[3])
+uint64_t ptx_items(const struct ptx_grid *grid)
 {
 	uint64_t items = 1;
 
-	if (stage != BLOCKS_COUNT || call->symbol == NULL)
-		return;
-	struct ptx_kernel *kernel = kernel_of_handle(function, call->symbol);
+	for (int i = 0; i < 3; i++)
+		items *= (uint64_t)grid->groups[i] * grid->lanes[i];
+	return items;
+}
+
+void ptx_count(struct ptx_kernel *kernel, cu_context in, uint64_t items)
+{
+	cu_context context = NULL;
+
 	if (kernel == NULL || kernel->row == NULL) {
 		blocks_count_launch(kernel == NULL ? NULL : &blocks_no_row, false, 0);
 		return;
 	}
-	for (int i = 0; i < 3; i++)
-		items *= (uint64_t)groups[i] * lanes[i];
-	cu_context context = NULL;
 	bool counted = kernel->counters != NULL;
-	if (counted &&
-	    !atomic_compare_exchange_strong(&kernel->loaded->context, &context, call->context) &&
-	    context != call->context) {
+	if (counted && !atomic_compare_exchange_strong(&kernel->loaded->context, &context, in) &&
+	    context != in) {
 		kernel->row->why = BLOCKS_ANOTHER_CONTEXT;
 		counted = false;
 	}
@@ -385,4 +230,10 @@ void ptx_launched(const struct cupti_call *call, void *function, const uint32_t 
 		__atomic_fetch_add(&kernel->unread, 1, __ATOMIC_RELAXED);
 	}
 	blocks_count_launch(kernel->row, counted, items);
+}
+
+void ptx_launched(const struct cupti_call *call, void *function, const struct ptx_grid *grid)
+{
+	if (ptx_stage == BLOCKS_COUNT && call->symbol != NULL)
+		ptx_count(ptx_kernel_of(function, call->symbol), call->context, ptx_items(grid));
 }

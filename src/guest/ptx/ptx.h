@@ -7,6 +7,20 @@
 #include "guest/cuda/cuda.h"
 #include "guest/guest.h"
 
+struct ptx_grid {
+	uint32_t groups[3], lanes[3];
+};
+// Of a graph's node: CUDA_KERNEL_NODE_PARAMS_v2 of the driver. The first version ends before
+// `kernel`.
+struct ptx_node_parameters {
+	void *function;
+	struct ptx_grid grid;
+	uint32_t shared_bytes;
+	void **parameters, **extra;
+	void *kernel; // where there is no function
+	cu_context context;
+};
+
 // The driver's functions that are called from here; NULL: it has none.
 struct ptx_driver {
 	cu_result (*cuModuleLoadDataEx)(void **module, const void *image, unsigned int count,
@@ -32,6 +46,13 @@ struct ptx_driver {
 	cu_result (*cuDevicePrimaryCtxRetain)(cu_context *context, cu_device device);
 	cu_result (*cuDevicePrimaryCtxRelease_v2)(cu_device device);
 	cu_result (*cuThreadExchangeStreamCaptureMode)(cu_capture_mode *mode);
+	// of graphs
+	cu_result (*cuGraphGetNodes)(void *graph, void **nodes, size_t *count);
+	cu_result (*cuGraphNodeGetType)(void *node, int *type);
+	cu_result (*cuGraphKernelNodeGetParams_v2)(void *node, struct ptx_node_parameters *given);
+	cu_result (*cuGraphChildGraphNodeGetGraph)(void *node, void **graph);
+	cu_result (*cuFuncGetName)(const char **name, void *function);
+	cu_result (*cuKernelGetName)(const char **name, void *kernel);
 };
 extern struct ptx_driver ptx_driver;
 
@@ -73,15 +94,43 @@ struct ptx_loaded {
 };
 extern struct ptx_loaded *_Atomic ptx_loaded_all;
 
+extern enum blocks_stage ptx_stage;
 bool ptx_modules_begin(enum blocks_stage stage);
-// A call that loads code begins; its image may be replaced. And it has ended.
-void ptx_load_enters(const struct cupti_call *call, bool library, bool with_options);
-void ptx_load_leaves(const struct cupti_call *call, bool library);
-// A kernel was launched.
-void ptx_launched(const struct cupti_call *call, void *function, const uint32_t groups[3],
-                  const uint32_t lanes[3]);
+// The kernel that a handle is of; NULL: no memory.
+struct ptx_kernel *ptx_kernel_of(void *function, const char *name);
+uint64_t ptx_items(const struct ptx_grid *grid);
+// Counts a launch in a context. A NULL kernel is not known.
+void ptx_count(struct ptx_kernel *kernel, cu_context context, uint64_t items);
+// A kernel was launched, and not captured.
+void ptx_launched(const struct cupti_call *call, void *function, const struct ptx_grid *grid);
 // Handles of functions may mean others from now on.
 void ptx_handles_change(void);
+
+// ---- loads.c
+
+// How a call that loads code does it.
+struct ptx_way {
+	bool library; // not a module
+	bool with_options;
+	bool file; // that it reads
+};
+// The call begins; its image, or its file's name, may be replaced. And it has ended.
+void ptx_load_enters(const struct cupti_call *call, const struct ptx_way *way);
+void ptx_load_leaves(const struct cupti_call *call, const struct ptx_way *way);
+// cuLinkComplete has succeeded.
+void ptx_linked(const struct cupti_call *call);
+
+// ---- graphs.c
+
+// A graph that can be launched was made of another one, or is as that one from now on. Node
+// parameters of it were set, by a call whose structure has a context (`whole`) or not.
+void ptx_graph_made(void *exec, void *graph);
+void ptx_graph_set(void *exec, void *node, const struct ptx_node_parameters *given, bool whole);
+// It was changed in a way that is not followed; it goes.
+void ptx_graph_changed(void *exec);
+void ptx_graph_ends(void *exec);
+// It was launched, from a context.
+void ptx_graph_launched(void *exec, cu_context context);
 
 // ---- counters.c
 

@@ -13,8 +13,6 @@
 
 EXPORTED int InitializeInjection(void);
 
-enum { CALLBACKS = 4096 };
-
 // How a launch's parameters lie (cuda.h of the driver): the kernel, then its grid, its shared
 // memory and its stream; or a pointer to a configuration that begins with these.
 enum form {
@@ -30,7 +28,7 @@ enum form {
 	DEVICE_RESETS,
 	OWN_STREAM = 16,
 };
-static uint8_t forms[CALLBACKS];
+static uint8_t forms[CUDA_LISTENED_IDS];
 static cupti_subscriber subscriber;
 
 struct plain_launch {
@@ -43,41 +41,30 @@ struct configured_launch {
 };
 
 // With OWN_STREAM the stream that is 0 is the thread's own.
-static uint8_t form_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		uint8_t form;
-	} calls[] = {
-		{ "cuLaunchKernel", PLAIN },
-		{ "cuLaunchKernel_ptsz", PLAIN | OWN_STREAM },
-		{ "cuLaunchCooperativeKernel", PLAIN },
-		{ "cuLaunchCooperativeKernel_ptsz", PLAIN | OWN_STREAM },
-		{ "cuLaunchKernelEx", CONFIGURED },
-		{ "cuLaunchKernelEx_ptsz", CONFIGURED | OWN_STREAM },
-		{ "cuGraphLaunch", GRAPH },
-		{ "cuGraphLaunch_ptsz", GRAPH },
-		{ "cuStreamBeginCapture", CAPTURE_BEGINS },
-		{ "cuStreamBeginCapture_ptsz", CAPTURE_BEGINS },
-		{ "cuStreamBeginCapture_v2", CAPTURE_BEGINS },
-		{ "cuStreamBeginCapture_v2_ptsz", CAPTURE_BEGINS },
-		{ "cuStreamBeginCaptureToGraph", CAPTURE_BEGINS },
-		{ "cuStreamBeginCaptureToGraph_ptsz", CAPTURE_BEGINS },
-		{ "cuStreamEndCapture", CAPTURE_ENDS },
-		{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
-		{ "cuModuleUnload", MODULE_GOES },
-		{ "cuLibraryUnload", LIBRARY_GOES },
-		{ "cuCtxDestroy", CONTEXT_GOES },
-		{ "cuCtxDestroy_v2", CONTEXT_GOES },
-		{ "cuDevicePrimaryCtxReset", DEVICE_RESETS },
-		{ "cuDevicePrimaryCtxReset_v2", DEVICE_RESETS },
-	};
-
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-		if (strcmp(name, calls[i].name) == 0)
-			return calls[i].form;
-	return NOTHING;
-}
+static const struct cuda_listened calls[] = {
+	{ "cuLaunchKernel", PLAIN },
+	{ "cuLaunchKernel_ptsz", PLAIN | OWN_STREAM },
+	{ "cuLaunchCooperativeKernel", PLAIN },
+	{ "cuLaunchCooperativeKernel_ptsz", PLAIN | OWN_STREAM },
+	{ "cuLaunchKernelEx", CONFIGURED },
+	{ "cuLaunchKernelEx_ptsz", CONFIGURED | OWN_STREAM },
+	{ "cuGraphLaunch", GRAPH },
+	{ "cuGraphLaunch_ptsz", GRAPH },
+	{ "cuStreamBeginCapture", CAPTURE_BEGINS },
+	{ "cuStreamBeginCapture_ptsz", CAPTURE_BEGINS },
+	{ "cuStreamBeginCapture_v2", CAPTURE_BEGINS },
+	{ "cuStreamBeginCapture_v2_ptsz", CAPTURE_BEGINS },
+	{ "cuStreamBeginCaptureToGraph", CAPTURE_BEGINS },
+	{ "cuStreamBeginCaptureToGraph_ptsz", CAPTURE_BEGINS },
+	{ "cuStreamEndCapture", CAPTURE_ENDS },
+	{ "cuStreamEndCapture_ptsz", CAPTURE_ENDS },
+	{ "cuModuleUnload", MODULE_GOES },
+	{ "cuLibraryUnload", LIBRARY_GOES },
+	{ "cuCtxDestroy", CONTEXT_GOES },
+	{ "cuCtxDestroy_v2", CONTEXT_GOES },
+	{ "cuDevicePrimaryCtxReset", DEVICE_RESETS },
+	{ "cuDevicePrimaryCtxReset_v2", DEVICE_RESETS },
+};
 
 static void launched_graph(void)
 {
@@ -169,7 +156,7 @@ static void callback(void *context, cupti_domain domain, uint32_t id, const void
 		return;
 	if (domain == ABI_CUPTI_DOMAIN_RESOURCE) {
 		resource(id, data);
-	} else if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CALLBACKS && forms[id]) {
+	} else if (domain == ABI_CUPTI_DOMAIN_DRIVER && id < CUDA_LISTENED_IDS && forms[id]) {
 		see_call(forms[id], data);
 	}
 	errno = error;
@@ -189,16 +176,7 @@ static void enable_callbacks(void)
 	samples_file->header.counts_launches = counted && counted[0];
 	if (!samples_exact_begin() && !samples_file->header.counts_launches)
 		return;
-	for (uint32_t id = 1; id < CALLBACKS; id++) {
-		const char *name = NULL;
-		if (cuda_cupti.cuptiGetCallbackName(ABI_CUPTI_DOMAIN_DRIVER, id, &name) !=
-		        ABI_CUPTI_SUCCESS ||
-		    !name)
-			continue;
-		forms[id] = form_of(name);
-		if (forms[id])
-			cuda_cupti.cuptiEnableCallback(1, subscriber, ABI_CUPTI_DOMAIN_DRIVER, id);
-	}
+	cuda_listen(subscriber, calls, sizeof calls / sizeof *calls, forms);
 }
 
 static void end(void)
@@ -232,14 +210,5 @@ static void begin(const void *caller)
 
 int InitializeInjection(void)
 {
-	static uint32_t entered;
-	int error = errno;
-
-	// NVIDIA's OpenCL has a driver of its own inside, which calls us too: that is not the
-	// program's CUDA.
-	if (cuda_is_driver(__builtin_return_address(0)) &&
-	    __atomic_exchange_n(&entered, 1, __ATOMIC_ACQ_REL) == 0)
-		begin(__builtin_return_address(0));
-	errno = error;
-	return 1;
+	return cuda_let_in(__builtin_return_address(0), begin);
 }

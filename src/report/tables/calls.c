@@ -30,6 +30,7 @@ void tare_calls_text(struct tare_text *text, const struct tare_report *run)
 	int64_t rest = 0;
 	uint64_t count = 0;
 	char number[RUN_TEXT], time[TARE_UNIT_TEXT];
+	size_t more = tables->api_count > rows ? tables->api_count - rows : 0;
 
 	if (tables->api_count == 0)
 		return;
@@ -43,7 +44,8 @@ void tare_calls_text(struct tare_text *text, const struct tare_report *run)
 	}
 	if (count)
 		tare_text_paragraph(text, TARE_STYLE_PLAIN, "  ", 3,
-		                    "and %s calls of %zu more functions, %s (-v lists them)",
-		                    tare_report_count(count, number), tables->api_count - rows,
-		                    tare_format_ns((double)rest, time));
+		                    "and %s call%s of %zu more function%s, %s (-v lists %s)",
+		                    tare_report_count(count, number), count == 1 ? "" : "s", more,
+		                    more == 1 ? "" : "s", tare_format_ns((double)rest, time),
+		                    more == 1 ? "it" : "them");
 }

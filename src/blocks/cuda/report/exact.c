@@ -57,7 +57,8 @@ int tare_exact_text(struct tare_text *text, const struct tare_sampled_row *row)
 		if (exact->uneven)
 			fputs("  * of its first instruction\n", file);
 		if (status > 0)
-			fprintf(file, "  %d more blocks; --verbose shows them\n", status);
+			fprintf(file, "  %d more block%s\n", status,
+			        status == 1 ? "; --verbose shows it" : "s; --verbose shows them");
 		if (status >= 0)
 			status = tare_sampled_part_text(text, row, TARE_EXACT_LINES);
 	}

@@ -258,7 +258,8 @@ int tare_pc_samples_page(const struct tare_pc_samples_rows *rows, FILE *file)
 		if (samples->kernels[i].stalls.all || samples->kernels[i].exact)
 			status = write_kernel(rows, &rows->kernels[i], file);
 	if (samples->kernel_count > KERNELS)
-		fprintf(file, "<p>%zu more kernels; --csv and --json have them.</p>\n",
-		        samples->kernel_count - KERNELS);
+		fprintf(file, "<p>%zu more kernel%s.</p>\n", samples->kernel_count - KERNELS,
+		        samples->kernel_count - KERNELS == 1 ? "; --csv and --json have it"
+		                                             : "s; --csv and --json have them");
 	return status;
 }

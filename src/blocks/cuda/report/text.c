@@ -113,7 +113,8 @@ static int write_blocks(struct tare_text *text, const struct tare_sampled_row *r
 	int more = tare_sampled_part_text(text, row, TARE_SAMPLED_BLOCKS);
 
 	if (more > 0)
-		fprintf(text->file, "  %d more blocks; --verbose shows them\n", more);
+		fprintf(text->file, "  %d more block%s\n", more,
+		        more == 1 ? "; --verbose shows it" : "s; --verbose shows them");
 	if (kernel->why != TARE_SAMPLED_KNOWN && kernel->function)
 		fprintf(text->file, "  executions n/a: %s\n", tare_sampled_why(kernel->why));
 	return more;
@@ -182,8 +183,9 @@ int tare_pc_samples_text(struct tare_text *text, const struct tare_pc_samples_ro
 		if (samples->kernels[i].stalls.all || samples->kernels[i].exact)
 			status = write_kernel(text, samples, &rows->kernels[i]);
 	if (!verbose && samples->kernel_count > KERNELS)
-		fprintf(text->file, "\n%zu more kernels; --verbose shows them\n",
-		        samples->kernel_count - KERNELS);
+		fprintf(text->file, "\n%zu more kernel%s\n", samples->kernel_count - KERNELS,
+		        samples->kernel_count - KERNELS == 1 ? "; --verbose shows it"
+		                                             : "s; --verbose shows them");
 	if (samples->samples)
 		fputs("\nA sample is a warp that a core was found with, and what it waited for. "
 		      "Cycles "

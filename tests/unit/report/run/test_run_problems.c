@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a report says first: only what concerns its figures.
+#include "report/tables/tables.h"
 #include "run_fixture.h"
 
 #include <setjmp.h>
@@ -146,12 +147,37 @@ static void what_lists_ran_unrecorded(void **state)
 	tare_report_problems_free(&problems);
 }
 
+// Of calls that are not shown, one is told as one.
+static void functions_that_are_not_shown(void **state)
+{
+	static const struct {
+		size_t functions;
+		const char *text;
+	} rows[] = { { 9, "of 1 more function, " }, { 10, "of 2 more functions, " } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tare_text_options options = { .columns = 80 };
+		char *written = NULL;
+		size_t bytes;
+		struct tare_text text = { .options = &options,
+			                  .file = open_memstream(&written, &bytes) };
+		assert_true(run_fixture_make("simulate", &fixture));
+		fixture.tables.api_count = rows[i].functions;
+		tare_calls_text(&text, &fixture.run);
+		fclose(text.file);
+		assert_non_null(strstr(written, rows[i].text));
+		assert_non_null(strstr(written, i ? "lists them)" : "lists it)"));
+		free(written);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_without_an_exit),
 		cmocka_unit_test(time_that_was_not_recorded),
 		cmocka_unit_test(what_lists_ran_unrecorded),
+		cmocka_unit_test(functions_that_are_not_shown),
 	};
 	return cmocka_run_group_tests_name("run_problems", tests, NULL, NULL);
 }
