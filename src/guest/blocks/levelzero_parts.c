@@ -79,6 +79,26 @@ static enum blocks_why note_parts(const ze_module_program_exp_desc_t *parts, boo
 	return why;
 }
 
+// A module with values for its specialisation constants is a module of its own.
+static enum blocks_why note_specialised(const struct input *input,
+                                        const ze_module_constants_t *constants, bool write,
+                                        uint64_t *hash)
+{
+	struct input made = *input;
+	uint32_t *words = mmap(NULL, input->bytes + 1, PROT_READ | PROT_WRITE,
+	                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (words == MAP_FAILED)
+		return BLOCKS_NO_ROOM;
+	memcpy(words, input->text, input->bytes);
+	made.text = words;
+	made.bytes = blocks_ze_specialise(constants, words, input->bytes);
+	if (made.bytes != 0)
+		*hash = note(&made, BLOCKS_BUILD_SUFFIX, write);
+	munmap(words, input->bytes + 1);
+	return made.bytes == 0 ? BLOCKS_SPECIALISED : *hash != 0 ? BLOCKS_COVERED : BLOCKS_NO_ROOM;
+}
+
 enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool carries, bool write,
                                      uint64_t *hash)
 {
@@ -97,7 +117,7 @@ enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool carries,
 	if (parts != NULL)
 		return note_parts(parts, carries, write, hash);
 	if (has_constants(desc->pConstants))
-		return BLOCKS_SPECIALISED;
+		return note_specialised(&input, desc->pConstants, write, hash);
 	*hash = note(&input, BLOCKS_BUILD_SUFFIX, write);
 	return *hash != 0 ? BLOCKS_COVERED : BLOCKS_NO_ROOM;
 }

@@ -41,6 +41,7 @@
 #define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD or PART
 #define BLOCKS_PART_SUFFIX ".part"
 #define BLOCKS_HEADERS_SUFFIX ".headers"
+#define BLOCKS_HELD_SUFFIX ".held" // by a BUILD's hash: the program asks where its variables lie
 // Of a BUILD in PTX that an OpenCL driver made: the program's own source, and the same PTX with
 // lines of that.
 #define BLOCKS_SOURCE_SUFFIX ".source"
@@ -137,6 +138,7 @@ enum blocks_why {
 	BLOCKS_NOT_READ,        // the counters were not read from the device; `code`
 	BLOCKS_ANOTHER_CONTEXT, // of CUDA's, which has counters of its own
 	BLOCKS_ANOTHER_DEVICE,  // a queue's, which is none of the program's
+	BLOCKS_HELD, // the program reaches variables of the module, of which the twin has others
 	BLOCKS_WHYS,
 };
 
