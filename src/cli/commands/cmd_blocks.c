@@ -182,15 +182,8 @@ static int explain(struct session *session, struct tare_error *error)
 		                 "nothing was counted: what the program launches by CUDA was not "
 		                 "seen, as %s",
 		                 unseen);
-	if (session->profile.command_buffers)
-		return tare_fail(error, ENODATA,
-		                 "nothing was counted: the program asked for the functions of "
-		                 "command buffers, and what it launches by these is not seen; it "
-		                 "launched no kernel otherwise");
 	if (session->profile.processes)
-		return tare_fail(error, ENODATA,
-		                 "the program launched no kernel; tare record shows what it does "
-		                 "instead");
+		return tare_fail(error, ENODATA, "%s", tare_blocks_nothing(&session->profile));
 	if (session->profile.without_room)
 		return tare_fail(
 		    error, ENOSPC,

@@ -129,7 +129,7 @@ enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool carries,
 // the words are no module any more. Values of ids that the module lacks are passed over.
 size_t blocks_ze_specialise(const ze_module_constants_t *given, uint32_t *words, size_t bytes);
 
-// ---- options (levelzero_options.c)
+// ---- options (levelzero_parts.c)
 
 // What a module is created from.
 struct blocks_ze_wanted {
