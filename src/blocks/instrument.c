@@ -359,6 +359,16 @@ static void rewrite(struct rewriting *rewriting)
 		rewriting->words[3] = rewriting->bound;
 }
 
+// A variable that kernels keep something in. A twin has its own, and a launch that it does not take
+// would find the other's. What is constant may be there twice.
+static bool is_written(const struct spirv_words *words, size_t at)
+{
+	return spirv_op(words, at) == SPIRV_VARIABLE &&
+	       words->words[at + 3] == SPIRV_CROSS_WORKGROUP &&
+	       (spirv_length(words, at) < 5 ||
+	        !spirv_decorated(words, words->words[at + 2], SPIRV_CONSTANT_DECORATION));
+}
+
 // Why a module's instructions cannot be instrumented so that the program does not notice; NULL:
 // they can.
 static const char *obstacle(const struct tare_blocks_module *module)
@@ -378,9 +388,9 @@ static const char *obstacle(const struct tare_blocks_module *module)
 		if (op == SPIRV_FUNCTION &&
 		    !spirv_find_op(words, words->words[at + 4], SPIRV_TYPE_FUNCTION))
 			return "a function of it has no type";
-		if (!in_function && op == SPIRV_VARIABLE &&
-		    words->words[at + 3] == SPIRV_CROSS_WORKGROUP)
-			return "it has variables in global memory, which kernels share";
+		if (!in_function && is_written(words, at))
+			return "it has variables in global memory that kernels may write, and with "
+			       "counters it would have its own";
 	}
 	return tare_blocks_print_obstacle(module);
 }

@@ -200,6 +200,14 @@ static int add_counts(const struct counts *counts, const struct tare_blocks_buil
 	return status;
 }
 
+const char *tare_blocks_nothing(const struct tare_blocks_profile *profile)
+{
+	return profile->command_buffers
+	           ? "nothing was counted: the program asked for the functions of command buffers, "
+	             "and what it launches by these is not seen; it launched no kernel otherwise"
+	           : "the program launched no kernel; tare record shows what it does instead";
+}
+
 const char *tare_blocks_unseen(const struct tare_blocks_profile *profile)
 {
 	static const char *const clauses[BLOCKS_UNSEENS] = {

@@ -45,6 +45,8 @@ struct tare_blocks_profile {
 };
 // That as a clause; NULL: they were seen, or CUDA was not used.
 const char *tare_blocks_unseen(const struct tare_blocks_profile *profile);
+// What is said where the layer was in the program's processes, and saw no launch.
+const char *tare_blocks_nothing(const struct tare_blocks_profile *profile);
 
 // Reads the counts of every process in the folder. 0, or -ENOMEM with a sentence; files that are
 // cut off are left out. To free in either case. The builds must outlive it.

@@ -23,11 +23,11 @@ pytestmark = [pytest.mark.skipif(SANITIZED, reason="drivers cannot load a saniti
               pytest.mark.skipif(not PROGRAM.exists(), reason="there is no Level Zero loader to link with")]
 
 
-def spirv_of(source, folder, debug=("-gline-tables-only",)):
+def spirv_of(source, folder, debug=("-gline-tables-only",), standard="CL1.2"):
     """A file of OpenCL C as SPIR-V, optimised as the runs of test_blocks.py are."""
     version = next(n for n in range(11, 40) if shutil.which(f"llvm-spirv-{n}") and shutil.which(f"clang-{n}"))
     bitcode, made = folder / "kernels.bc", folder / "kernels.spv"
-    subprocess.run([f"clang-{version}", "-target", "spir64-unknown-unknown", "-x", "cl", "-cl-std=CL1.2", "-O2", "-c",
+    subprocess.run([f"clang-{version}", "-target", "spir64-unknown-unknown", "-x", "cl", f"-cl-std={standard}", "-O2", "-c",
                     "-emit-llvm", *debug, "-Xclang", "-finclude-default-header", str(source), "-o",
                     str(bitcode)], check=True, timeout=120)
     subprocess.run([f"llvm-spirv-{version}", str(bitcode), "-o", str(made)], check=True, timeout=120)
@@ -47,9 +47,9 @@ class Blocks:
     def native(self, *words, **environment):
         return run([PROGRAM, *words], {**self.environment, **environment}, cwd=self.folder)
 
-    def blocks(self, *words, options=(), **environment):
+    def blocks(self, *words, options=(), before=(), **environment):
         path = self.folder / "blocks.json"
-        done = run([self.tare, "blocks", *options, "--json", path, "--", PROGRAM, *words],
+        done = run([self.tare, "blocks", *options, "--json", path, "--", *before, PROGRAM, *words],
                    {**self.environment, **environment}, cwd=self.folder)
         document = validate.load(path) if path.exists() else None
         assert document is None or validate.faults(document) == []
@@ -209,6 +209,104 @@ def test_a_driver_that_is_no_driver_fails_as_without_tare(on, spirv):
     native = on.native(spirv, "immediate", *words_of(["strided"]))
     done, _ = on.blocks(spirv, "immediate", *words_of(["strided"]))
     assert native.status == done.status != 0 and native.errors in done.errors
+
+
+CONSTANTS = """
+#define CONSTANT __attribute__((overloadable, const))
+CONSTANT int __spirv_SpecConstant(int id, int value);
+CONSTANT double __spirv_SpecConstant(int id, double value);
+CONSTANT char __spirv_SpecConstant(int id, char value);
+kernel void chosen(global const float *in, global float *out, int n)
+{
+	int i = get_global_id(0), turns = __spirv_SpecConstant(1, 7) * __spirv_SpecConstant(3, (char)-2) * -1;
+	double sum = 0;
+
+	for (int k = 0; k < turns; k++)
+		sum += in[(i + k) % n] * __spirv_SpecConstant(2, 0.5);
+	out[i] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("how, times", [("immediate", 1), ("2", 2)])
+def test_each_value_of_a_specialisation_constant_is_counted(on, tmp_path, how, times):
+    """The other constants keep the values that the module has for them."""
+    source = tmp_path / "constants.cl"
+    source.write_text(CONSTANTS, encoding="utf-8")
+    words = [spirv_of(source, tmp_path), how, "chosen", "5", "256", "64"]
+    native = on.native(*words, COUNTED_CONSTANT="3 10 0")
+    done, document = on.blocks(*words, COUNTED_CONSTANT="3 10 0", options=["--sample"])
+    assert done.status == native.status == 0, native.errors.decode() + done.errors.decode()
+    assert done.out.startswith(native.out) and len(set(native.out.split(b"\n")[:3])) == 3
+    kernels = document["kernels"]
+    assert sorted(at(kernel["total"], "loads.global") for kernel in kernels) == [0, times * 256 * 2 * 3, times * 256 * 2 * 10]
+    for kernel in kernels:
+        assert kernel["whole"] and kernel["not_counted"] is None and kernel["launches"] == times
+        assert at(kernel["total"], "stores.global") == times * 256
+        check_sums(kernel)
+
+
+# The second one keeps how often it was launched.
+VARIABLES = {"constant": "constant int table[4] = {7, 5, 3, 2};", "global": "const global int table[4] = {7, 5, 3, 2};",
+             "kept": "global int table[4] = {7, 5, 3, 2};"}
+READS = """
+kernel void reads(global const float *in, global float *out, int n)
+{
+	int i = get_global_id(0);
+	out[i] = table[i % 4] + n;
+}
+"""
+KEEPS = """
+kernel void keeps(global const float *in, global float *out, int n)
+{
+	out[get_global_id(0)] = atomic_add(&table[0], n);
+}
+"""
+
+
+def variables(tmp_path, kind, kernels):
+    source = tmp_path / "variables.cl"
+    source.write_text(VARIABLES[kind] + kernels, encoding="utf-8")
+    return spirv_of(source, tmp_path, standard="CL2.0" if kind != "constant" else "CL1.2")
+
+
+@pytest.mark.parametrize("kind", ["constant", "global"])
+def test_tables_of_constants_are_the_twins_own(on, tmp_path, kind):
+    words = [variables(tmp_path, kind, READS), "immediate", "reads", "5", "256", "64"]
+    native = on.native(*words)
+    done, document = on.blocks(*words)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    kernel = kernel_of(document, "reads")
+    assert kernel["whole"] and kernel["not_counted"] is None and at(kernel["total"], "stores.global") == 256
+    assert at(kernel["total"], f"loads.{kind}") == 256
+    check_sums(kernel)
+
+
+def test_variables_that_kernels_write_are_left_to_the_programs_own(on, tmp_path):
+    """The second launch goes on from what the first has left, and so does another kernel."""
+    words = [variables(tmp_path, "kept", READS + KEEPS), "2", "keeps", "5", "64", "64", "reads", "0", "64", "64"]
+    native = on.native(*words)
+    done, document = on.blocks(*words)
+    assert done.status == native.status == 0 and done.out.startswith(native.out)
+    for kernel in document["kernels"]:
+        assert kernel["counted_launches"] == 0 and "variables in global memory that kernels may write" in kernel["not_counted"]
+
+
+@pytest.mark.parametrize("first", ["asks", "does not ask"])
+def test_constants_that_the_host_writes_are_left_to_the_programs_own(on, tmp_path, first):
+    """Also where it asks for them in the run alone that counts."""
+    words = [variables(tmp_path, "constant", READS), "2", "reads", "5", "64", "64"]
+    native = on.native(*words, COUNTED_SYMBOL="table 100")
+    assert native.status == 0 and native.out != on.native(*words).out
+    script = tmp_path / "script"
+    told = 'COUNTED_SYMBOL="table 100" '
+    script.write_text(f'#!/bin/sh\n[ "$TARE_BLOCKS_STAGE" = count ] && {told} exec "$@"\n{told if first == "asks" else ""}exec "$@"\n',
+                      encoding="utf-8")
+    script.chmod(0o755)
+    done, document = on.blocks(*words, before=[script])
+    assert done.status == 0 and done.out.startswith(native.out), done.out
+    kernel = kernel_of(document, "reads")
+    assert kernel["counted_launches"] == 0 and "zeModuleGetGlobalPointer" in kernel["not_counted"]
 
 
 PARTS = {

@@ -93,6 +93,23 @@ def test_odd_launches_are_counted(odd):
     assert plain["work_items"] >= 2 * SIZE + 512
 
 
+@pytest.mark.parametrize("others", [(), ("plain",)])
+def test_command_buffers_are_said(odd, others):
+    """What is launched otherwise is counted."""
+    native = odd.native("command-buffer", *others)
+    if b"command buffer: none" in native.out:
+        pytest.skip("the driver has no command buffers")
+    done, document = odd.blocks("command-buffer", *others)
+    assert native.status == 0 and done.out.startswith(native.out)
+    if not others:
+        assert done.status == 125 and document is None
+        assert b"what it launches by these is not seen; it launched no kernel otherwise" in done.errors
+        return
+    assert done.status == 0 and document["command_buffers"] is True and document["launches"] == document["counted_launches"] == len(others)
+    assert "not counted: what the program launches by command buffers" in done.out.decode() + done.errors.decode()
+    assert [kernel["name"] for kernel in document["kernels"] if kernel["launches"]] == list(others)
+
+
 def test_a_sample_changes_no_odd_result(odd):
     document = odd.same("threes", "atomics", "ways", "outer", "groups", extra=["--sample"])
     assert all(kernel["whole"] for kernel in document["kernels"])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be
 // changed or cloned, graphs, which do nothing but signal their events; queries that some engines
-// cannot run; and a question that is answered late.
+// cannot run; a question that is answered late; and, of OTHER_DRIVER_FULL=N, no memory of the
+// device at the first N times that it is asked for.
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
 
@@ -203,6 +204,22 @@ static ze_result_t query_parts(ze_event_handle_t event, ze_device_handle_t devic
 	return events_exp.pfnQueryTimestampsExp(event, device, count, parts);
 }
 
+// ---- memory
+
+static ze_mem_dditable_t memories;
+
+static ze_result_t allocate(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *desc,
+                            size_t bytes, size_t alignment, ze_device_handle_t device,
+                            void **memory)
+{
+	static _Atomic int asked;
+	const char *full = getenv("OTHER_DRIVER_FULL");
+
+	if (full && atomic_fetch_add(&asked, 1) < atoi(full))
+		return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+	return memories.pfnAllocDevice(context, desc, bytes, alignment, device, memory);
+}
+
 // ---- tables
 
 static ze_result_t address_of(ze_driver_handle_t driver, const char *name, void **address)
@@ -252,7 +269,8 @@ TABLE(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
 TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t)
 TABLE(zeGetSamplerProcAddrTable, ze_sampler_dditable_t)
 TABLE(zeGetPhysicalMemProcAddrTable, ze_physical_mem_dditable_t)
-TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t)
+TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t, memories = *table;
+      table->pfnAllocDevice = allocate;)
 TABLE(zeGetVirtualMemProcAddrTable, ze_virtual_mem_dditable_t)
 TABLE(zeGetDeviceExpProcAddrTable, ze_device_exp_dditable_t)
 TABLE(zeGetEventExpProcAddrTable, ze_event_exp_dditable_t, events_exp = *table;

@@ -5,7 +5,9 @@
 // on numbers i % 13. A sum of what it wrote is printed. GLOBAL is a multiple of LOCAL. With
 // COUNTED_WITH=FILE the module is linked with that one; with COUNTED_OF=FILE it is made of both.
 // COUNTED_BY says by which function it is launched: arguments, parameters, named, indirect,
-// several; or "lists": an immediate list runs the regular one.
+// several; or "lists": an immediate list runs the regular one. With COUNTED_CONSTANT="VALUE..." all
+// is done with a module for each value of specialisation constant 1, an int. With
+// COUNTED_SYMBOL="NAME VALUE" the host writes an int into a variable of the module first.
 #include "backend/levelzero/newer.h"
 #include "example.h"
 
@@ -64,6 +66,26 @@ static ze_module_handle_t module_of_two(const struct device *device, const char 
 		if (file)
 			fclose(file);
 	}
+	check(zeModuleCreate(device->context, device->id, &wanted, &made, NULL), "zeModuleCreate");
+	return made;
+}
+
+static ze_module_handle_t module_with(const struct device *device, const char *path, int value)
+{
+	static unsigned char text[1 << 18];
+	const void *values[] = { &value };
+	uint32_t id = 1;
+	const ze_module_constants_t constants = { 1, &id, values };
+	FILE *file = fopen(path, "r");
+	const ze_module_desc_t wanted = { .stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+		                          .format = ZE_MODULE_FORMAT_IL_SPIRV,
+		                          .pInputModule = text,
+		                          .inputSize = file ? fread(text, 1, sizeof text, file) : 0,
+		                          .pConstants = &constants };
+	ze_module_handle_t made;
+
+	if (file)
+		fclose(file);
 	check(zeModuleCreate(device->context, device->id, &wanted, &made, NULL), "zeModuleCreate");
 	return made;
 }
@@ -200,6 +222,46 @@ static void run(const struct work *work, const char *name, int n, const uint32_t
 	check(zeKernelDestroy(kernel), "zeKernelDestroy");
 }
 
+static void run_all(const struct work *work, int count, char **words)
+{
+	for (int i = 3; i + 3 < count;) {
+		const char *name = words[i++];
+		int n = atoi(words[i++]);
+		uint32_t global[3] = { 1, 1, 1 }, local[3] = { 1, 1, 1 };
+		for (int d = 0; d < 3 && i + 1 < count && words[i][0] >= '0' && words[i][0] <= '9';
+		     d++) {
+			global[d] = (uint32_t)strtoul(words[i++], NULL, 10);
+			local[d] = (uint32_t)strtoul(words[i++], NULL, 10);
+		}
+		run(work, name, n, global, local);
+	}
+}
+
+// What ze-cpu tells is memory that the host may write to.
+static void write_symbol(ze_module_handle_t module)
+{
+	char name[64];
+	int value;
+	void *at;
+
+	if (sscanf(getenv("COUNTED_SYMBOL"), "%63s %d", name, &value) != 2)
+		exit(2);
+	check(zeModuleGetGlobalPointer(module, name, NULL, &at), "zeModuleGetGlobalPointer");
+	memcpy(at, &value, sizeof value);
+}
+
+static void run_specialised(struct work *work, const char *values, int count, char **words)
+{
+	char *rest;
+
+	for (long value = strtol(values, &rest, 10); rest != values;
+	     values = rest, value = strtol(values, &rest, 10)) {
+		work->module = module_with(&work->device, words[1], (int)value);
+		run_all(work, count, words);
+		check(zeModuleDestroy(work->module), "zeModuleDestroy");
+	}
+}
+
 int main(int count, char **words)
 {
 	if (count < 3)
@@ -207,6 +269,7 @@ int main(int count, char **words)
 	struct work work = { .device = open_device(),
 		             .times = (unsigned)strtoul(words[2], NULL, 10) };
 	const char *other = getenv("COUNTED_WITH"), *second = getenv("COUNTED_OF");
+	const char *values = getenv("COUNTED_CONSTANT");
 	work.module = second ? module_of_two(&work.device, words[1], second)
 	                     : module_of(&work.device, words[1]);
 	ze_module_handle_t both[] = { work.module, other ? module_of(&work.device, other) : NULL };
@@ -219,23 +282,18 @@ int main(int count, char **words)
 	work.number = memory_of(&work.device, HOST, sizeof *work.number);
 	for (int i = 0; i < NUMBERS; i++)
 		work.in[i] = (float)(i % 13);
-	for (int i = 3; i + 3 < count;) {
-		const char *name = words[i++];
-		int n = atoi(words[i++]);
-		uint32_t global[3] = { 1, 1, 1 }, local[3] = { 1, 1, 1 };
-		for (int d = 0; d < 3 && i + 1 < count && words[i][0] >= '0' && words[i][0] <= '9';
-		     d++) {
-			global[d] = (uint32_t)strtoul(words[i++], NULL, 10);
-			local[d] = (uint32_t)strtoul(words[i++], NULL, 10);
-		}
-		run(&work, name, n, global, local);
-	}
+	if (getenv("COUNTED_SYMBOL"))
+		write_symbol(work.module);
+	if (values)
+		run_specialised(&work, values, count, words);
+	else
+		run_all(&work, count, words);
 	free_memory(&work.device, HOST, work.in);
 	free_memory(&work.device, HOST, work.out);
 	free_memory(&work.device, HOST, work.groups);
 	free_memory(&work.device, HOST, work.number);
 	check(zeCommandQueueDestroy(work.queue), "zeCommandQueueDestroy");
-	check(zeModuleDestroy(work.module), "zeModuleDestroy");
+	check(zeModuleDestroy(both[0]), "zeModuleDestroy");
 	if (other)
 		check(zeModuleDestroy(both[1]), "zeModuleDestroy");
 	close_device(&work.device);

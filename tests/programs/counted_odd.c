@@ -3,6 +3,7 @@
 // prints its name and a sum of what it wrote.
 #include "program.h"
 
+#include <CL/cl_ext.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -373,6 +374,48 @@ static void strings(void)
 	launch_caller("strings", whole, "of_strings");
 }
 
+// A buffer of commands with one launch, which is enqueued twice.
+static void command_buffer(void)
+{
+#ifdef cl_khr_command_buffer
+	cl_platform_id platform;
+	void *functions[4];
+	static const char *const names[] = { "clCreateCommandBufferKHR",
+		                             "clCommandNDRangeKernelKHR",
+		                             "clFinalizeCommandBufferKHR",
+		                             "clEnqueueCommandBufferKHR" };
+	const size_t global = NUMBERS, local = GROUP;
+	cl_int status;
+
+	check(clGetDeviceInfo(on.device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL),
+	      "CL_DEVICE_PLATFORM");
+	for (int i = 0; i < 4; i++) {
+		functions[i] = clGetExtensionFunctionAddressForPlatform(platform, names[i]);
+		if (!functions[i]) {
+			puts("command buffer: none");
+			return;
+		}
+	}
+	cl_kernel kernel = kernel_of(program, "atomics", &out);
+	cl_command_buffer_khr buffer =
+	    ((clCreateCommandBufferKHR_fn)functions[0])(1, &on.queue, NULL, &status);
+	check(status, names[0]);
+	check(((clCommandNDRangeKernelKHR_fn)functions[1])(buffer, NULL, NULL, kernel, 1, NULL,
+	                                                   &global, &local, 0, NULL, NULL, NULL),
+	      names[1]);
+	check(((clFinalizeCommandBufferKHR_fn)functions[2])(buffer), names[2]);
+	for (int i = 0; i < 2; i++) {
+		check(((clEnqueueCommandBufferKHR_fn)functions[3])(0, NULL, buffer, 0, NULL, NULL),
+		      names[3]);
+		check(clFinish(on.queue), "clFinish");
+	}
+	read_back("command buffer", on.queue, out);
+	clReleaseKernel(kernel);
+#else
+	puts("command buffer: none");
+#endif
+}
+
 int main(int count, char **words)
 {
 	if (count < 3)
@@ -394,7 +437,8 @@ int main(int count, char **words)
 		     { "told", told },
 		     { "headers", headers },
 		     { "refused-part", refused_part },
-		     { "strings", strings } };
+		     { "strings", strings },
+		     { "command-buffer", command_buffer } };
 	for (int i = 3; i < count; i++) {
 		bool found = false;
 		for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)

@@ -41,8 +41,10 @@ static const struct {
 	[BLOCKS_NO_MEMORY] = { "the device gave no memory for its counters, and the program's own "
 	                       "was run",
 	                       true },
-	[BLOCKS_SPECIALISED] = { "its program sets specialisation constants, which tare "
-	                         "blocks does not follow yet",
+	[BLOCKS_SPECIALISED] = { "its program sets specialisation constants by "
+	                         "clSetProgramSpecializationConstant, or of one of several "
+	                         "modules in one description, or such as its module does not "
+	                         "clearly have: those of one Level Zero module are followed",
 	                         false },
 	[BLOCKS_BUILD_FAILED] = { "the driver did not build the instrumented "
 	                          "module, and the program's own was run",
@@ -102,6 +104,9 @@ static const struct {
 	[BLOCKS_ANOTHER_DEVICE] = { "it ran on a device that is none of its program's, such as a "
 	                            "part of one: create the program for it",
 	                            false },
+	[BLOCKS_HELD] = { "the program asks where variables of its module lie "
+	                  "(zeModuleGetGlobalPointer), and the instrumented module has others",
+	                  false },
 	[BLOCKS_NO_GROUPS] = { "no size of work-groups that divides the launch fills the "
 	                       "device's width",
 	                       false },

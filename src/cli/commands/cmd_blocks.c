@@ -183,9 +183,7 @@ static int explain(struct session *session, struct tare_error *error)
 		                 "seen, as %s",
 		                 unseen);
 	if (session->profile.processes)
-		return tare_fail(error, ENODATA,
-		                 "the program launched no kernel; tare record shows what it does "
-		                 "instead");
+		return tare_fail(error, ENODATA, "%s", tare_blocks_nothing(&session->profile));
 	if (session->profile.without_room)
 		return tare_fail(
 		    error, ENOSPC,

@@ -28,6 +28,8 @@ struct module {
 struct blocks_ze_functions blocks_ze_next;
 static enum blocks_stage stage;
 static struct guest_map *modules, *kernels, *memories; // by handle; the latter by row
+static struct guest_map *held;                         // by hashes of BUILDs
+static _Atomic bool any_held;
 static struct module *spare_module;
 static struct blocks_ze_kernel *spare_kernel;
 static guest_lock lock;
@@ -39,12 +41,53 @@ bool blocks_ze_kernels_begin(enum blocks_stage at)
 	modules = guest_map_new();
 	kernels = guest_map_new();
 	memories = guest_map_new();
-	return modules != NULL && kernels != NULL && memories != NULL;
+	held = guest_map_new();
+	return modules != NULL && kernels != NULL && memories != NULL && held != NULL;
 }
 
 struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel)
 {
 	return (struct blocks_ze_kernel *)(uintptr_t)guest_map_find(kernels, kernel, 0);
+}
+
+// ---- variables of modules
+
+static const void *key_of(uint64_t hash)
+{
+	return (const void *)(uintptr_t)hash;
+}
+
+bool blocks_ze_is_held(const struct blocks_ze_kernel *kernel)
+{
+	return atomic_load_explicit(&any_held, memory_order_relaxed) && kernel->row != NULL &&
+	       guest_map_find(held, key_of(kernel->row->hash), 0) != 0;
+}
+
+// The first run tells the later ones, before a launch of theirs can be in a list.
+static void hold(uint64_t hash)
+{
+	static const char nothing[1] = { 0 };
+
+	if (hash == 0)
+		return;
+	guest_map_put(held, key_of(hash), 1);
+	atomic_store(&any_held, true);
+	if (stage == BLOCKS_COLLECT)
+		blocks_write(hash, BLOCKS_HELD_SUFFIX, nothing, sizeof nothing);
+}
+
+static ze_result_t ZE_APICALL global_pointer(ze_module_handle_t handle, const char *name,
+                                             size_t *bytes, void **pointer)
+{
+	ze_result_t result = blocks_ze_next.global_pointer(handle, name, bytes, pointer);
+	const struct module *module =
+	    (const struct module *)(uintptr_t)guest_map_find(modules, handle, 0);
+	int saved = errno;
+
+	if (result == ZE_RESULT_SUCCESS && module != NULL)
+		hold(module->hash);
+	errno = saved;
+	return result;
 }
 
 // ---- modules
@@ -98,8 +141,9 @@ static void make_twin_module(struct module *module, ze_context_handle_t context,
 		wanted.pNext = NULL;
 		wanted.pBuildFlags =
 		    parts->pBuildFlags != NULL && parts->count != 0 ? parts->pBuildFlags[0] : NULL;
-		wanted.pConstants = NULL;
 	}
+	// It has the values of its specialisation constants in it.
+	wanted.pConstants = NULL;
 	wanted.pInputModule = (const uint8_t *)(made + 1);
 	wanted.inputSize = made->spirv_bytes;
 	module->code = blocks_ze_next.module_create(context, device, &wanted, &module->twin, NULL);
@@ -129,6 +173,8 @@ static void know_module(ze_context_handle_t context, ze_device_handle_t device,
 	                                             stage == BLOCKS_COLLECT, &module->hash)) !=
 	         BLOCKS_COVERED)
 		;
+	else if (stage != BLOCKS_COLLECT && blocks_is_written(module->hash, BLOCKS_HELD_SUFFIX))
+		module->why = BLOCKS_HELD;
 	else if (stage != BLOCKS_COLLECT)
 		make_twin_module(module, context, device, desc);
 	if (module->twin != NULL)
@@ -443,6 +489,7 @@ const struct blocks_ze_row blocks_ze_kernel_rows[] = {
 	DEVICE(pfnGetComputeProperties, compute_properties, NULL),
 	MODULE(pfnCreate, module_create, module_create),
 	MODULE(pfnDestroy, module_destroy, module_destroy),
+	MODULE(pfnGetGlobalPointer, global_pointer, global_pointer),
 	LOG(pfnGetString, log_string, NULL),
 	LOG(pfnDestroy, log_destroy, NULL),
 	KERNEL(pfnCreate, kernel_create, kernel_create),

@@ -14,6 +14,7 @@ struct blocks_ze_functions {
 	ze_pfnDeviceGetComputeProperties_t compute_properties;
 	ze_pfnModuleCreate_t module_create;
 	ze_pfnModuleDestroy_t module_destroy;
+	ze_pfnModuleGetGlobalPointer_t global_pointer;
 	ze_pfnModuleBuildLogGetString_t log_string;
 	ze_pfnModuleBuildLogDestroy_t log_destroy;
 	ze_pfnKernelCreate_t kernel_create;
@@ -86,6 +87,10 @@ struct blocks_ze_kernel {
 };
 struct blocks_ze_kernel *blocks_ze_kernel(ze_kernel_handle_t kernel); // NULL: not known
 
+// Whether the program has asked where variables of the kernel's module lie. It may write there, and
+// the twin has its own.
+bool blocks_ze_is_held(const struct blocks_ze_kernel *kernel);
+
 // Its twin is not launched any more, as row->why says.
 void blocks_ze_part(struct blocks_ze_kernel *kernel);
 
@@ -117,7 +122,14 @@ extern const size_t blocks_ze_far_row_count;
 enum blocks_why blocks_ze_note_build(const ze_module_desc_t *desc, bool carries, bool write,
                                      uint64_t *hash);
 
-// ---- options (levelzero_options.c)
+// ---- specialisation constants (levelzero_constants.c)
+
+// Makes the specialisation constants for which a value is given ordinary ones, in a copy of the
+// module's words. How many bytes it has then; 0: it is not sure what the driver makes of them, and
+// the words are no module any more. Values of ids that the module lacks are passed over.
+size_t blocks_ze_specialise(const ze_module_constants_t *given, uint32_t *words, size_t bytes);
+
+// ---- options (levelzero_parts.c)
 
 // What a module is created from.
 struct blocks_ze_wanted {

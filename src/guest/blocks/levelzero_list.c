@@ -199,6 +199,8 @@ static bool takes_twin(const struct blocks_ze_kernel *known, ze_group_count_t *g
 		return false;
 	if (is_gone(known))
 		known->row->why = BLOCKS_NO_MEMORY;
+	else if (blocks_ze_is_held(known))
+		known->row->why = BLOCKS_HELD;
 	else if (known->misfits != 0)
 		known->row->why = BLOCKS_OTHER_VALUE;
 	else if (!known->regroups || regroup(known, groups))
@@ -307,8 +309,8 @@ static ze_kernel_handle_t indirect_of(ze_kernel_handle_t kernel)
 		known->row->why = is_gone(known) ? BLOCKS_NO_MEMORY : BLOCKS_OTHER_VALUE;
 		return kernel;
 	}
-	if (known->regroups) {
-		known->row->why = BLOCKS_NO_GROUPS;
+	if (known->regroups || blocks_ze_is_held(known)) {
+		known->row->why = known->regroups ? BLOCKS_NO_GROUPS : BLOCKS_HELD;
 		return kernel;
 	}
 	// As if there were very many work-items: a sample may be a small one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches by functions that the headers lack with which tare is built. Programs ask for them by
-// name, and newer loaders have tables that reach further. Prototypes are the specification's.
+// Launches and waits by functions that the headers lack with which tare is built. Programs ask for
+// them by name, and newer loaders have tables that reach further. Prototypes are the
+// specification's.
 #include "guest/blocks/levelzero.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ typedef ze_result_t(ZE_APICALL *append_lists_with)(ze_command_list_handle_t onto
                                                    ze_command_list_handle_t *lists,
                                                    const void *next, ze_event_handle_t signal,
                                                    uint32_t wait_count, ze_event_handle_t *waits);
+typedef ze_result_t(ZE_APICALL *wait_for_list)(ze_command_list_handle_t list, uint64_t timeout);
 typedef ze_result_t(ZE_APICALL *clone_list)(ze_command_list_handle_t list,
                                             ze_command_list_handle_t *made);
 
@@ -39,6 +41,7 @@ static struct {
 	append_lists lists;
 	append_lists_with lists_with;
 	clone_list clone;
+	wait_for_list wait;
 } next;
 
 // ---- launches
@@ -160,6 +163,17 @@ static ze_result_t ZE_APICALL clone(ze_command_list_handle_t list, ze_command_li
 	return result;
 }
 
+// Of an immediate list; a driver refuses others.
+static ze_result_t ZE_APICALL synchronize(ze_command_list_handle_t list, uint64_t timeout)
+{
+	uint64_t since = blocks_far_now();
+	ze_result_t result = next.wait(list, timeout);
+
+	if (result == ZE_RESULT_SUCCESS)
+		blocks_far_waited(list, since);
+	return result;
+}
+
 // ---- where they are
 
 #define LIST "zeGetCommandListProcAddrTable"
@@ -176,6 +190,8 @@ static const struct {
 	  (void **)(void *)&next.parameters, (void *)launch_with_parameters },
 	{ "zeCommandListAppendLaunchKernelWithArguments", LIST, 37, 14,
 	  (void **)(void *)&next.arguments, (void *)launch_with_arguments },
+	{ "zeCommandListHostSynchronize", LIST, 28, 6, (void **)(void *)&next.wait,
+	  (void *)synchronize },
 	{ "zeCommandListImmediateAppendCommandListsExp", LIST_EXP, 1, 9,
 	  (void **)(void *)&next.lists, (void *)lists },
 	{ "zeCommandListImmediateAppendCommandListsWithParameters", NULL, 0, 0,

@@ -41,6 +41,7 @@
 #define BLOCKS_ORIGIN_SUFFIX ".origin" // by a binary's hash: that of its BUILD or PART
 #define BLOCKS_PART_SUFFIX ".part"
 #define BLOCKS_HEADERS_SUFFIX ".headers"
+#define BLOCKS_HELD_SUFFIX ".held" // by a BUILD's hash: the program asks where its variables lie
 // Of a BUILD in PTX that an OpenCL driver made: the program's own source, and the same PTX with
 // lines of that.
 #define BLOCKS_SOURCE_SUFFIX ".source"
@@ -140,6 +141,7 @@ enum blocks_why {
 	BLOCKS_FAT_BINARY,      // a CUDA kernel that came in a fat binary
 	BLOCKS_MACHINE_CODE,    // or as machine code
 	BLOCKS_CUDA_LINKED,     // or as machine code that cuLinkComplete made
+	BLOCKS_HELD, // the program reaches variables of the module, of which the twin has others
 	BLOCKS_WHYS,
 };
 
