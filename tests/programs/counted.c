@@ -90,7 +90,7 @@ static cl_program from_cache(const struct work *work, const char *path, const ch
 
 static struct work open_work(const char *path, const char *options)
 {
-	struct work work = { .on = open_program(0) };
+	struct work work = { .on = open_device(0) };
 	static float numbers[NUMBERS];
 	const char *text = read_text(path), *cache = getenv("COUNTED_CACHE");
 	cl_int status;

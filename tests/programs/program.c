@@ -26,11 +26,9 @@ cl_command_queue queue_of(const struct program *program, cl_command_queue_proper
 	return queue;
 }
 
-struct program open_program(cl_command_queue_properties properties)
+struct program open_device(cl_command_queue_properties properties)
 {
-	const char *text = source;
-	int zeros[ITEMS] = { 0 };
-	struct program made;
+	struct program made = { .program = NULL };
 	cl_platform_id platform;
 	cl_int status;
 
@@ -40,6 +38,16 @@ struct program open_program(cl_command_queue_properties properties)
 	made.context = clCreateContext(NULL, 1, &made.device, NULL, NULL, &status);
 	check(status, "clCreateContext");
 	made.queue = queue_of(&made, properties);
+	return made;
+}
+
+struct program open_program(cl_command_queue_properties properties)
+{
+	const char *text = source;
+	int zeros[ITEMS] = { 0 };
+	struct program made = open_device(properties);
+	cl_int status;
+
 	made.program = clCreateProgramWithSource(made.context, 1, &text, NULL, &status);
 	check(status, "clCreateProgramWithSource");
 	check(clBuildProgram(made.program, 1, &made.device, "", NULL, NULL), "clBuildProgram");
@@ -56,9 +64,11 @@ struct program open_program(cl_command_queue_properties properties)
 
 void close_program(struct program *program)
 {
-	clReleaseMemObject(program->memory);
-	clReleaseKernel(program->kernel);
-	clReleaseProgram(program->program);
+	if (program->program) {
+		clReleaseMemObject(program->memory);
+		clReleaseKernel(program->kernel);
+		clReleaseProgram(program->program);
+	}
 	clReleaseCommandQueue(program->queue);
 	clReleaseContext(program->context);
 }

@@ -22,7 +22,9 @@ struct program {
 
 // Ends the program with 1 and a line on standard error unless `status` is CL_SUCCESS.
 void check(cl_int status, const char *what);
-// Opens the first device with a queue of `properties`, builds the kernel, fills memory with zeros.
+// Opens the first device with a queue of `properties`; without program, kernel and memory.
+struct program open_device(cl_command_queue_properties properties);
+// The same, builds the kernel, and fills memory with zeros.
 struct program open_program(cl_command_queue_properties properties);
 void close_program(struct program *program);
 cl_command_queue queue_of(const struct program *program, cl_command_queue_properties properties);
