@@ -205,7 +205,7 @@ static void two_contexts(const char *path, const char *options)
 	struct program first = on;
 	cl_program first_program = program;
 
-	on = open_device(0);
+	on = open_program(0);
 	program = from_file(path, options);
 	cl_mem memory = numbers(on.context), before = out;
 	out = memory;
@@ -420,7 +420,7 @@ int main(int count, char **words)
 {
 	if (count < 3)
 		return 2;
-	on = open_device(0);
+	on = open_program(0);
 	program = from_file(words[1], words[2]);
 	out = numbers(on.context);
 	const struct {
