@@ -56,6 +56,16 @@ def test_the_library_of_kernels(tmp_path):
     check(tmp_path, [PROGRAMS / "counted", KERNELS, "", *words], 5)
 
 
+def test_what_is_linked_of_one_part(tmp_path, monkeypatch):
+    """As hashcat does. The interpreter takes the very module, whose compiler is in its figures."""
+    monkeypatch.setenv("COUNTED_LINKED", "")
+    bench = interpreter.Bench(BUILD, tmp_path)
+    command = [PROGRAMS / "counted", KERNELS, "-D UNUSED=1", "doubles", "5", "64", "0"]
+    bench.count(command)
+    assert (bench.modules() / "0.bc").exists()
+    check(tmp_path, command, 1)
+
+
 @pytest.mark.parametrize("test", ["--compute-sp", "--compute-dp", "--compute-integer", "--global-bandwidth"])
 def test_clpeak(tmp_path, test):
     if not shutil.which("clpeak"):

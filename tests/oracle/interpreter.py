@@ -183,11 +183,17 @@ def told(total):
 
 # The optimised module comes first; one without optimisation (--before) is not kept.
 CLANG = """#!/bin/sh
+# A program that is linked of one part is compiled from the part's source.
+last=""
 for word; do
-    case $word in *.cl) name=$(basename "$word" .cl)
-        [ -e "{kept}/$name.bc" ] || {{ cp "$word" "{kept}/$name.cl"; echo "$*" > "{kept}/$name.words"; }} ;;
-    esac
+    case $word in *.cl) source=$word ;; esac
+    if [ "$last" = -o ]; then name=$(basename "$word"); name=${{name%%.*}}; fi
+    last=$word
 done
+if [ "$source" ] && ! [ -e "{kept}/$name.bc" ]; then
+    cp "$source" "{kept}/$name.cl"
+    echo "$*" > "{kept}/$name.words"
+fi
 exec {tool} "$@"
 """
 TRANSLATOR = """#!/bin/sh
@@ -196,6 +202,10 @@ name=$(basename "$1"); name=${{name%%.*}}
 case $* in *" -r"*) exit ;; esac
 [ -e "{kept}/$name.bc" ] || {tool} -r "$3" -o "{kept}/$name.bc"
 """
+
+def definitions(options):
+    return {*re.findall(r"(?<!\S)-D *(\S+)", options)}
+
 
 class Bench:
     """Runs one program in one folder, both ways."""
@@ -252,12 +262,12 @@ class Bench:
         kept, folder = self.folder / "kept", self.folder / "builds"
         for source in folder.glob("*.cl"):
             # Drivers tell other options than they were given, but for definitions.
-            options = source.with_suffix(".options").read_text(encoding="utf-8", errors="replace").split()
-            defined = {word for word in options if word.startswith("-D")}
+            options = source.with_suffix(".options").read_text(encoding="utf-8", errors="replace")
+            defined = definitions(options)
             for module in kept.glob("*.bc"):
                 text, words = (module.with_suffix(suffix).read_text(encoding="utf-8", errors="replace")
                                for suffix in (".cl", ".words"))
-                if text == source.read_text(encoding="utf-8", errors="replace") and defined <= {*words.split()}:
+                if text == source.read_text(encoding="utf-8", errors="replace") and defined <= definitions(words):
                     shutil.copy(module, source.with_suffix(".bc"))
         return folder
 

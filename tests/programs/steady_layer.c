@@ -4,9 +4,11 @@
 // one ends.
 //   STEADY_GROUPS    a launch has at most this many work-groups (none: as many as the program says)
 //   STEADY_LAUNCHES  of each kernel, by name, at most this many launches (none: all)
-//   STEADY_WRITES    a folder: the source and the options of the program's build N are written to
-//   N.cl and N.options STEADY_TAKES     a folder: where it has N.bc, build N is made of this
-//   bitcode instead
+//   STEADY_MEMORY    the device's memory in MiB, of which an allocation has a quarter at most
+//                    (none: 256)
+//   STEADY_WRITES    a folder: the source and the options of the program's build N, or of the part
+//                    that it compiles, are written to N.cl and N.options
+//   STEADY_TAKES     a folder: where it has N.bc, build N is made of this bitcode instead
 // A launch that is left out is a marker. What such a program computes is nothing of use.
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -36,9 +38,8 @@ static const cl_device_local_mem_type local_type = CL_LOCAL;
 static const cl_uint one = 1, vendor = 1, dimensions = 3, cache_line = 64, megahertz = 1000,
                      address_bits = 64, align_bits = 1024;
 static const cl_bool no = CL_FALSE;
-static const cl_ulong local_bytes = LOCAL_BYTES, constant_bytes = 65536,
-                      allocation_bytes = 64 << 20, global_bytes = 256 << 20,
-                      cache_bytes = 256 << 10;
+static const cl_ulong local_bytes = LOCAL_BYTES, constant_bytes = 65536, cache_bytes = 256 << 10;
+static cl_ulong allocation_bytes = 64 << 20, global_bytes = 256 << 20; // STEADY_MEMORY
 static const size_t group_items = GROUP_ITEMS, multiple = 8;
 
 struct answer {
@@ -204,8 +205,10 @@ static void write_build(const char *folder, unsigned number, cl_program program,
 
 	next->clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, NULL, &bytes);
 	char *text = bytes ? calloc(1, bytes + 1) : NULL;
-	if (text) {
+	if (text)
 		next->clGetProgramInfo(program, CL_PROGRAM_SOURCE, bytes, text, NULL);
+	// One that was loaded as a binary has none, and takes no other's place.
+	if (text && text[0]) {
 		write_file(folder, number, "cl", text);
 		write_file(folder, number, "options", options ? options : "");
 	}
@@ -235,9 +238,7 @@ static cl_program from_bitcode(cl_program program, const char *folder, unsigned 
 	return made;
 }
 
-static cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id *devices,
-                                const char *options, void(CL_CALLBACK *told)(cl_program, void *),
-                                void *data)
+static void note(cl_program program, const char *options)
 {
 	const char *writes = getenv("STEADY_WRITES"), *takes = getenv("STEADY_TAKES");
 	const unsigned number = builds++;
@@ -247,7 +248,40 @@ static cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_devi
 	if (takes && number < NAMES)
 		taken[number].made = from_bitcode(program, takes, number),
 		taken[number].program = program;
+}
+
+static cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id *devices,
+                                const char *options, void(CL_CALLBACK *told)(cl_program, void *),
+                                void *data)
+{
+	note(program, options);
 	return next->clBuildProgram(program, count, devices, options, told, data);
+}
+
+static cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id *devices,
+                                  const char *options, cl_uint headers, const cl_program *header,
+                                  const char **names, void(CL_CALLBACK *told)(cl_program, void *),
+                                  void *data)
+{
+	note(program, options);
+	return next->clCompileProgram(program, count, devices, options, headers, header, names,
+	                              told, data);
+}
+
+// What is linked of one part alone is what stands for this part.
+static cl_program CL_API_CALL link_parts(cl_context context, cl_uint count,
+                                         const cl_device_id *devices, const char *options,
+                                         cl_uint parts, const cl_program *part,
+                                         void(CL_CALLBACK *told)(cl_program, void *), void *data,
+                                         cl_int *status)
+{
+	cl_program linked =
+	    next->clLinkProgram(context, count, devices, options, parts, part, told, data, status);
+
+	for (unsigned i = 0; linked && parts == 1 && i < NAMES; i++)
+		if (taken[i].program == part[0])
+			taken[i].program = linked;
+	return linked;
 }
 
 // The last build of it counts.
@@ -340,8 +374,13 @@ static cl_int CL_API_CALL nd_range(cl_command_queue queue, cl_kernel kernel, cl_
 
 static void begin(const cl_icd_dispatch *target, cl_uint entries)
 {
+	const char *memory = getenv("STEADY_MEMORY");
 	size_t bytes = sizeof mine;
 
+	if (memory) {
+		global_bytes = (cl_ulong)strtoul(memory, NULL, 10) << 20;
+		allocation_bytes = global_bytes / 4;
+	}
 	if (bytes > entries * sizeof(void *))
 		bytes = entries * sizeof(void *);
 	memcpy(&mine, target, bytes);
@@ -351,6 +390,8 @@ static void begin(const cl_icd_dispatch *target, cl_uint entries)
 	mine.clGetDeviceInfo = device_info;
 	mine.clGetKernelWorkGroupInfo = group_info;
 	mine.clBuildProgram = build;
+	mine.clCompileProgram = compile;
+	mine.clLinkProgram = link_parts;
 	mine.clCreateKernel = create_kernel;
 	mine.clCreateKernelsInProgram = create_kernels;
 	mine.clEnqueueNDRangeKernel = nd_range;
