@@ -10,7 +10,7 @@ struct tare_blocks_build {
 	uint64_t hash;
 	enum blocks_language language; // of the parts, where there are several
 	char options[512];             // the program's own, cut off
-	char level[96];                // how it was optimised before it was counted
+	char level[128];               // how it was optimised before it was counted
 	bool made;                     // there is a module
 	// what is `mad` in it was `a * b + c` in the source: the driver's compiler may fuse it
 	bool fuses;
@@ -28,6 +28,7 @@ struct tare_blocks_build {
 	bool joined;            // it is a list of parts, also of a single one
 	uint64_t counter_bytes; // of one kernel
 	enum blocks_api api;
+	bool fat; // it came in a fat binary, and its language is that of what was taken from it
 	char driver_options[256]; // with which a module is built again
 	char clang[256];          // of the driver's LLVM, or below; "": none
 	char translator[256];     // makes bitcode of SPIR-V, for drivers that take none; "": none

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 extern char **environ;
+
+#define CUDA_DUMP "cuobjdump"
 
 enum { NEWEST = 40, OLDEST = 11, LIMIT_S = 60, LOOK_NS = 2000000 };
 
@@ -32,6 +35,25 @@ bool tare_blocks_tool_is_there(const char *name)
 		path += length + (path[length] == ':');
 	}
 	return false;
+}
+
+bool tare_blocks_cuda_tool_find(const char *variable, const char *name,
+                                char place[TARE_BLOCKS_TOOL_BYTES])
+{
+	const char *told = getenv(variable);
+	char pattern[256];
+	glob_t found;
+
+	if ((told && told[0]) || tare_blocks_tool_is_there(name)) {
+		snprintf(place, TARE_BLOCKS_TOOL_BYTES, "%s", told && told[0] ? told : name);
+		return !told || !told[0] || access(place, X_OK) == 0;
+	}
+	snprintf(pattern, sizeof pattern, "/usr/local/cuda*/bin/%s", name);
+	bool any = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc;
+	if (any)
+		snprintf(place, TARE_BLOCKS_TOOL_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]);
+	globfree(&found);
+	return any;
 }
 
 static bool take(const char *clang, const char *translator, unsigned version,
@@ -115,12 +137,31 @@ static int wait_for(pid_t child, int *status)
 	return -ETIMEDOUT;
 }
 
-int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error)
+// What the end of a program means; 0: it went well.
+static int judge(const char *name, int status, const char *said, struct tare_error *error)
+{
+	char line[400];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	if (WIFSIGNALED(status))
+		return tare_fail(
+		    error, EIO, "%.60s crashed (signal %d) at what the program was built from%s",
+		    name, WTERMSIG(status),
+		    strstr(name, CUDA_DUMP) ? "" : ", as llvm-spirv does at inline assembly");
+	telling_line(said, line, sizeof line);
+	if (!line[0])
+		return tare_fail(error, EIO, "%.60s ended with status %d and said nothing", name,
+		                 WEXITSTATUS(status));
+	return tare_fail(error, EIO, "%.60s failed: %.380s", name, line);
+}
+
+int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, const char *said,
+                            struct tare_error *error)
 {
 	posix_spawn_file_actions_t actions;
 	const char *slash = strrchr(arguments[0], '/');
 	const char *name = slash ? slash + 1 : arguments[0];
-	char line[400];
 	pid_t child;
 	int status = 0;
 
@@ -129,6 +170,8 @@ int tare_blocks_tool_run(const char *const *arguments, const char *said, struct 
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said,
 	                                 O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+	if (folder)
+		posix_spawn_file_actions_addchdir_np(&actions, folder);
 	int code =
 	    posix_spawnp(&child, arguments[0], &actions, NULL, (char *const *)arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -139,16 +182,10 @@ int tare_blocks_tool_run(const char *const *arguments, const char *said, struct 
 	if (code < 0)
 		return tare_fail(error, -code, "%.200s did not end within %d s", arguments[0],
 		                 LIMIT_S);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	if (WIFSIGNALED(status))
-		return tare_fail(error, EIO,
-		                 "%.60s crashed (signal %d) at what the program was built from, "
-		                 "as llvm-spirv does at inline assembly",
-		                 name, WTERMSIG(status));
-	telling_line(said, line, sizeof line);
-	if (!line[0])
-		return tare_fail(error, EIO, "%.60s ended with status %d and said nothing", name,
-		                 WEXITSTATUS(status));
-	return tare_fail(error, EIO, "%.60s failed: %.380s", name, line);
+	return judge(name, status, said, error);
+}
+
+int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error)
+{
+	return tare_blocks_tool_run_in(NULL, arguments, said, error);
 }
