@@ -2,6 +2,7 @@
 """tare blocks --ptx on CUDA programs that bring PTX, on the stand-ins for the driver and CUPTI: the driver is given a text
 with counters, what it counts comes out, and whatever fails the program has its own."""
 import json
+import os
 import pathlib
 import sys
 import time
@@ -229,6 +230,20 @@ def tool(on, text):
 def test_a_cuobjdump_that_fails_is_told(on, text, words):
     kernel = on.count("fat=1", program=BRINGS, TARE_CUOBJDUMP=tool(on, f"#!/bin/sh\n{text}\n"))["branches"]
     assert kernel["counted_launches"] == 0 and words in kernel["not_counted"]
+
+
+def test_a_cuobjdump_that_hangs_is_ended(on):
+    hung = tool(on, "#!/bin/sh\nexec sleep 600\n")
+    kernel = on.count("fat=1", program=BRINGS, TARE_CUOBJDUMP=hung, TARE_BLOCKS_TOOL_LIMIT="1")["branches"]
+    assert kernel["counted_launches"] == 0 and "cuobjdump did not end within 1 s" in kernel["not_counted"]
+
+
+@pytest.mark.parametrize("where", ["named", "path"])
+def test_cuobjdump_is_found_where_the_user_has_it(on, where):
+    (on.folder / "cuobjdump").symlink_to(HERE / "cuobjdump.py")
+    environment = {"TARE_CUOBJDUMP": "./cuobjdump"} if where == "named" else {
+        "TARE_CUOBJDUMP": "", "PATH": f"{on.folder}:{os.environ['PATH']}"}
+    whole(on.count("+sm_80", "fat=1", program=BRINGS, **environment)["branches"], 1)
 
 
 def test_a_fat_binary_that_the_driver_does_not_take_with_counters_is_the_programs_own(on):

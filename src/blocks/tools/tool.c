@@ -119,12 +119,20 @@ static void telling_line(const char *said, char *line, size_t size)
 		fclose(file);
 }
 
-// Waits for a process, at most LIMIT_S; kills it then.
-static int wait_for(pid_t child, int *status)
+static int limit_s(void)
+{
+	const char *told = getenv(TARE_BLOCKS_TOOL_LIMIT);
+	int limit = told ? atoi(told) : 0;
+
+	return limit > 0 && limit < LIMIT_S ? limit : LIMIT_S;
+}
+
+// Waits for a process, at most so long; kills it then.
+static int wait_for(pid_t child, int seconds, int *status)
 {
 	struct timespec pause = { .tv_nsec = LOOK_NS };
 
-	for (int64_t waited = 0; waited < (int64_t)LIMIT_S * 1000000000; waited += LOOK_NS) {
+	for (int64_t waited = 0; waited < (int64_t)seconds * 1000000000; waited += LOOK_NS) {
 		pid_t ended = waitpid(child, status, WNOHANG);
 		if (ended == child)
 			return 0;
@@ -178,10 +186,10 @@ int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, co
 	if (code)
 		return tare_fail(error, code, "%.200s cannot be run: %s", arguments[0],
 		                 strerror(code));
-	code = wait_for(child, &status);
+	code = wait_for(child, limit_s(), &status);
 	if (code < 0)
 		return tare_fail(error, -code, "%.200s did not end within %d s", arguments[0],
-		                 LIMIT_S);
+		                 limit_s());
 	return judge(name, status, said, error);
 }
 

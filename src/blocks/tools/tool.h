@@ -10,6 +10,8 @@
 // Name a compiler, and a translator, before those that are looked for.
 #define TARE_BLOCKS_CLANG "TARE_CLANG"
 #define TARE_BLOCKS_TRANSLATOR "TARE_LLVM_SPIRV"
+// For tests: seconds that a tool may take, less than a minute.
+#define TARE_BLOCKS_TOOL_LIMIT "TARE_BLOCKS_TOOL_LIMIT"
 
 struct tare_blocks_tools {
 	char clang[256], translator[256]; // paths or names on PATH
