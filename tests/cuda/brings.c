@@ -215,19 +215,45 @@ static void fat_call(int n)
 	run_module(module, "fat_call", n);
 }
 
-static void fat_file(int n)
+struct wrapper {
+	char magic[4];
+	uint32_t version;
+	void *data, *others;
+};
+
+static void load_file(const void *made, size_t bytes, const char *way, int n)
 {
 	static const char name[] = "brought.fatbin";
 	cu_result (*cuModuleLoad)(cu_module *, const char *);
 	cu_module module;
-	size_t bytes;
-	void *made = fat_image(&bytes);
-	FILE *file = fopen(name, "wb");
-	if (!file || fwrite(made, 1, bytes, file) != bytes || fclose(file) != 0)
+	FILE *into = fopen(name, "wb");
+	if (!into || fwrite(made, 1, bytes, into) != bytes || fclose(into) != 0)
 		exit(2);
 	GET(cuModuleLoad);
 	check(cuModuleLoad(&module, name), "cuModuleLoad");
-	run_module(module, "fat_file", n);
+	run_module(module, way, n);
+}
+
+static void fat_file(int n)
+{
+	size_t bytes;
+	const void *made = fat_image(&bytes);
+	load_file(made, bytes, "fat_file", n);
+}
+
+// The file is shorter than its head says.
+static void fat_cut(int n)
+{
+	size_t bytes;
+	const void *made = fat_image(&bytes);
+	load_file(made, bytes - 1, "fat_cut", n);
+}
+
+// A pointer in a file, which only the stand-in for the driver follows.
+static void fat_pointer(int n)
+{
+	struct wrapper wrapper = { "\xb1\x43\x62\x46", 1, fat_image(NULL), NULL };
+	load_file(&wrapper, sizeof wrapper, "fat_pointer", n);
 }
 
 // As the CUDA runtime loads it: by what the compiler puts before it, here with no context current.
@@ -235,11 +261,7 @@ static void load_wrapped(uint32_t kind, const char *way, int n)
 {
 	cu_result (*cuLibraryLoadData)(void **, const void *, void *, void **, unsigned int, void *,
 	                               void **, unsigned int);
-	struct {
-		char magic[4];
-		uint32_t version;
-		void *data, *others;
-	} wrapper = { "\xb1\x43\x62\x46", kind, fat_image(NULL), NULL };
+	struct wrapper wrapper = { "\xb1\x43\x62\x46", kind, fat_image(NULL), NULL };
 	void *made;
 	GET(cuLibraryLoadData);
 	DO(cuCtxSetCurrent, NULL);
@@ -450,6 +472,8 @@ int main(int count, char **arguments)
 		     { "fat_odd", fat_odd },
 		     { "fat_large", fat_large },
 		     { "fat_file", fat_file },
+		     { "fat_cut", fat_cut },
+		     { "fat_pointer", fat_pointer },
 		     { "fat_library", fat_library },
 		     { "fat_linked", fat_linked },
 		     { "code", code },

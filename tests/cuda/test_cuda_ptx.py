@@ -116,10 +116,11 @@ def test_a_text_is_counted_however_it_comes(on, way):
 
 @pytest.mark.parametrize("way, kind, words", [
     ("fat_odd", "fat_binaries", "in a fat binary of a kind"), ("fat_large", "fat_binaries", "more than 64 MiB"),
+    ("fat_cut", "fat_binaries", "in a fat binary of a kind"), ("fat_pointer", "fat_binaries", "in a fat binary of a kind"),
     ("fat_linked", "fat_binaries", "was linked of several"),
     ("code", "machine_code", "it came as machine code"), ("linked", "linked", "cuLinkComplete made its machine code")])
 def test_what_is_no_text_is_named_as_what_it_is(on, way, kind, words):
-    kernel = on.count(f"{way}=3", program=BRINGS)["branches"]
+    kernel = on.count("+sm_80", f"{way}=3", program=BRINGS)["branches"]
     assert (kernel["launches"], kernel["counted_launches"]) == (3, 0) and words in kernel["not_counted"]
     assert "--exact" in kernel["not_counted"]
     # The linker is given the program's own, for it may keep what it gets.
