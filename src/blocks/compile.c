@@ -3,7 +3,6 @@
 
 #include "blocks/bodies.h"
 #include "blocks/parts.h"
-#include "blocks/ptx/fat.h"
 #include "blocks/tools/arguments.h"
 #include "blocks/tools/fused.h"
 #include "blocks/tools/legal.h"

@@ -63,6 +63,12 @@ int tare_blocks_compile(const char *folder, bool samples, const struct tare_bloc
 // that are there.
 int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,
                                     struct tare_error *error);
+// Puts the PTX of a BUILD that is a fat binary in its place: that of the highest architecture that
+// the device runs. The build is told what it is. Files go into the folder. 0; or -ENOENT (no
+// cuobjdump, or no such PTX), -ENOTSUP (PTX that counters are not put in), -EIO, -ETIMEDOUT or
+// -ENOMEM with a sentence.
+int tare_blocks_fat_unpack(const char *folder, struct tare_blocks_input *input,
+                           struct tare_blocks_build *build, struct tare_error *error);
 // Instruments a build that is PTX, which takes no tools, and writes its module. 0 or a negative
 // errno with a sentence.
 int tare_blocks_compile_ptx(const char *folder, const struct tare_blocks_input *input,

@@ -223,7 +223,7 @@ def tool(on, text):
 
 @pytest.mark.parametrize("text, words", [
     ("echo 'cuobjdump fatal: no such thing'; exit 1", "cuobjdump failed: cuobjdump fatal: no such thing"),
-    ("kill -9 $$", "cuobjdump crashed (signal 9)"), ("exit 3", "cuobjdump ended with status 3"),
+    ("kill -9 $$", "cuobjdump crashed (signal 9) at what the program was built from"), ("exit 3", "cuobjdump ended with status 3"),
     ("echo 'cuobjdump info : No PTX file found'; exit 255", "without PTX, which has machine code only"),
     ("exit 0", "without PTX, which has machine code only"),
     ("echo .version 6.0 > a.1.sm_80.ptx", "did not say how a.1.sm_80.ptx is to be compiled"),
@@ -231,6 +231,7 @@ def tool(on, text):
 def test_a_cuobjdump_that_fails_is_told(on, text, words):
     kernel = on.count("fat=1", program=BRINGS, TARE_CUOBJDUMP=tool(on, f"#!/bin/sh\n{text}\n"))["branches"]
     assert kernel["counted_launches"] == 0 and words in kernel["not_counted"]
+    assert "llvm-spirv" not in kernel["not_counted"]
 
 
 def test_a_cuobjdump_that_hangs_is_ended(on):

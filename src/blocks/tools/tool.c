@@ -16,8 +16,6 @@
 
 extern char **environ;
 
-#define CUDA_DUMP "cuobjdump"
-
 enum { NEWEST = 40, OLDEST = 11, LIMIT_S = 60, LOOK_NS = 2000000 };
 
 bool tare_blocks_tool_is_there(const char *name)
@@ -146,17 +144,17 @@ static int wait_for(pid_t child, int seconds, int *status)
 }
 
 // What the end of a program means; 0: it went well.
-static int judge(const char *name, int status, const char *said, struct tare_error *error)
+static int judge(const char *name, int status, const char *said, const char *crashed,
+                 struct tare_error *error)
 {
 	char line[400];
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFSIGNALED(status))
-		return tare_fail(
-		    error, EIO, "%.60s crashed (signal %d) at what the program was built from%s",
-		    name, WTERMSIG(status),
-		    strstr(name, CUDA_DUMP) ? "" : ", as llvm-spirv does at inline assembly");
+		return tare_fail(error, EIO,
+		                 "%.60s crashed (signal %d) at what the program was built from%s",
+		                 name, WTERMSIG(status), crashed);
 	telling_line(said, line, sizeof line);
 	if (!line[0])
 		return tare_fail(error, EIO, "%.60s ended with status %d and said nothing", name,
@@ -164,8 +162,9 @@ static int judge(const char *name, int status, const char *said, struct tare_err
 	return tare_fail(error, EIO, "%.60s failed: %.380s", name, line);
 }
 
-int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, const char *said,
-                            struct tare_error *error)
+// `crashed`: what a sentence about a crash ends in.
+static int run(const char *folder, const char *const *arguments, const char *said,
+               const char *crashed, struct tare_error *error)
 {
 	posix_spawn_file_actions_t actions;
 	const char *slash = strrchr(arguments[0], '/');
@@ -190,10 +189,16 @@ int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, co
 	if (code < 0)
 		return tare_fail(error, -code, "%.200s did not end within %d s", arguments[0],
 		                 limit_s());
-	return judge(name, status, said, error);
+	return judge(name, status, said, crashed, error);
 }
 
 int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error)
 {
-	return tare_blocks_tool_run_in(NULL, arguments, said, error);
+	return run(NULL, arguments, said, ", as llvm-spirv does at inline assembly", error);
+}
+
+int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, const char *said,
+                            struct tare_error *error)
+{
+	return run(folder, arguments, said, "", error);
 }

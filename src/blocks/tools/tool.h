@@ -36,6 +36,6 @@ bool tare_blocks_cuda_tool_find(const char *variable, const char *name,
 // that it said about an error, where it did not exit with 0; -ETIMEDOUT, after a minute, or another
 // negative errno with a sentence.
 int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error);
-// The same in a folder, where it is not NULL; `said` and the program are no paths from here then.
+// The same in a folder; `said` and the program are no paths from here then.
 int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, const char *said,
                             struct tare_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "blocks/ptx/fat.h"
-
+// The PTX in fat binaries of CUDA programs, by NVIDIA's cuobjdump.
+#include "blocks/compile.h"
 #include "blocks/tools/tool.h"
 #include "guest/blocks/ptx_text.h"
 
