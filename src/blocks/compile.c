@@ -370,6 +370,13 @@ static int make(struct work *work, struct tare_error *error)
 	struct tare_blocks_build *build = work->build;
 	size_t bytes = 0;
 
+	if (build->language == BLOCKS_FAT) {
+		build->language = BLOCKS_PTX;
+		int unpacked =
+		    tare_blocks_fat_unpack(work->folder, &work->parts.at[0], build, error);
+		if (unpacked < 0)
+			return unpacked;
+	}
 	if (build->language == BLOCKS_PTX)
 		return tare_blocks_compile_ptx(work->folder, &work->parts.at[0], build, error);
 	int status =

@@ -10,7 +10,7 @@ struct tare_blocks_build {
 	uint64_t hash;
 	enum blocks_language language; // of the parts, where there are several
 	char options[512];             // the program's own, cut off
-	char level[96];                // how it was optimised before it was counted
+	char level[128];               // how it was optimised before it was counted
 	bool made;                     // there is a module
 	// what is `mad` in it was `a * b + c` in the source: the driver's compiler may fuse it
 	bool fuses;
@@ -28,6 +28,7 @@ struct tare_blocks_build {
 	bool joined;            // it is a list of parts, also of a single one
 	uint64_t counter_bytes; // of one kernel
 	enum blocks_api api;
+	bool fat; // it came in a fat binary, and its language is that of what was taken from it
 	char driver_options[256]; // with which a module is built again
 	char clang[256];          // of the driver's LLVM, or below; "": none
 	char translator[256];     // makes bitcode of SPIR-V, for drivers that take none; "": none
@@ -62,6 +63,12 @@ int tare_blocks_compile(const char *folder, bool samples, const struct tare_bloc
 // that are there.
 int tare_blocks_compile_unoptimised(const char *folder, struct tare_blocks_builds *builds,
                                     struct tare_error *error);
+// Puts the PTX of a BUILD that is a fat binary in its place: that of the highest architecture that
+// the device runs. The build is told what it is. Files go into the folder. 0; or -ENOENT (no
+// cuobjdump, or no such PTX), -ENOTSUP (PTX that counters are not put in), -EIO, -ETIMEDOUT or
+// -ENOMEM with a sentence.
+int tare_blocks_fat_unpack(const char *folder, struct tare_blocks_input *input,
+                           struct tare_blocks_build *build, struct tare_error *error);
 // Instruments a build that is PTX, which takes no tools, and writes its module. 0 or a negative
 // errno with a sentence.
 int tare_blocks_compile_ptx(const char *folder, const struct tare_blocks_input *input,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA program that loads PTX in the ways that its arguments name, launches a kernel of it, and
 // prints the sum of what that computed. On a GPU it checks the sum, too.
-//   brings [VERSION:sm_TARGET] [WAY[=NUMBER]]...
-// "fat" and "code" load what only the stand-in takes.
+//   brings [VERSION:sm_TARGET] [+ARCHITECTURE[/OPTION]] [WAY[=NUMBER]]...
+// "fat…" and "code" load what only the stand-ins take: a fat binary is its head, the text, and PTX
+// for each +ARCHITECTURE so far, as tests/cuda/cuobjdump.py finds it.
 #include "driver.h"
 
 #include <stdint.h>
@@ -137,20 +138,72 @@ static void library_file(int n)
 }
 
 // A head that says what it is, and the text.
+enum { HEAD = 64, MOST_FAT = 8 * TEXT };
+static char image[MOST_FAT];
+static const char *version = "6.4", *target = "sm_70";
+static const char *architectures[4];
+static int architecture_count;
+
 static void *with_head(const char *first)
 {
-	static char image[64 + TEXT];
 	memset(image, 0, sizeof image);
 	memcpy(image, first, 4);
-	memcpy(image + 64, text, sizeof text);
+	memcpy(image + HEAD, text, sizeof text);
+	return image;
+}
+
+static void *fat_image(size_t *bytes)
+{
+	struct {
+		char magic[4];
+		uint16_t version, head_bytes;
+		uint64_t bytes_behind;
+	} head = { "\x50\xed\x55\xba", 1, 16, 0 };
+	size_t used = HEAD + strlen(text) + 1;
+	with_head(head.magic);
+	for (int i = 0; i < architecture_count; i++) {
+		const char *option = strchr(architectures[i], '/');
+		int length = (int)strcspn(architectures[i], "/");
+		used += (size_t)snprintf(image + used, sizeof image - used,
+		                         "@%.*s -arch=%.*s %s\n.version %s\n.target %.*s\n%s",
+		                         length, architectures[i], length, architectures[i],
+		                         option ? option + 1 : "", version, length,
+		                         architectures[i], body);
+		image[used++] = '\0';
+	}
+	head.bytes_behind = used - sizeof head;
+	memcpy(image, &head, sizeof head);
+	if (bytes)
+		*bytes = used;
 	return image;
 }
 
 static void fat(int n)
 {
 	cu_module module;
-	DO(cuModuleLoadDataEx, &module, with_head("\x50\xed\x55\xba"), 0, NULL, NULL);
+	DO(cuModuleLoadDataEx, &module, fat_image(NULL), 0, NULL, NULL);
 	run_module(module, "fat", n);
+}
+
+// Of a kind that is not known.
+static void fat_odd(int n)
+{
+	cu_module module;
+	char *odd = fat_image(NULL);
+	odd[4] = 9;
+	DO(cuModuleLoadDataEx, &module, odd, 0, NULL, NULL);
+	run_module(module, "fat_odd", n);
+}
+
+// With a head that says that it is longer than it is. The stand-in for the driver does not look.
+static void fat_large(int n)
+{
+	const uint64_t bytes = (UINT64_C(64) << 20) + 1;
+	cu_module module;
+	char *large = fat_image(NULL);
+	memcpy(large + 8, &bytes, sizeof bytes);
+	DO(cuModuleLoadDataEx, &module, large, 0, NULL, NULL);
+	run_module(module, "fat_large", n);
 }
 
 static void fat_call(int n)
@@ -158,9 +211,76 @@ static void fat_call(int n)
 	cu_result (*cuModuleLoadFatBinary)(cu_module *, const void *);
 	cu_module module;
 	GET(cuModuleLoadFatBinary);
-	check(cuModuleLoadFatBinary(&module, with_head("\x50\xed\x55\xba")),
-	      "cuModuleLoadFatBinary");
+	check(cuModuleLoadFatBinary(&module, fat_image(NULL)), "cuModuleLoadFatBinary");
 	run_module(module, "fat_call", n);
+}
+
+struct wrapper {
+	char magic[4];
+	uint32_t version;
+	void *data, *others;
+};
+
+static void load_file(const void *made, size_t bytes, const char *way, int n)
+{
+	static const char name[] = "brought.fatbin";
+	cu_result (*cuModuleLoad)(cu_module *, const char *);
+	cu_module module;
+	FILE *into = fopen(name, "wb");
+	if (!into || fwrite(made, 1, bytes, into) != bytes || fclose(into) != 0)
+		exit(2);
+	GET(cuModuleLoad);
+	check(cuModuleLoad(&module, name), "cuModuleLoad");
+	run_module(module, way, n);
+}
+
+static void fat_file(int n)
+{
+	size_t bytes;
+	const void *made = fat_image(&bytes);
+	load_file(made, bytes, "fat_file", n);
+}
+
+// The file is shorter than its head says.
+static void fat_cut(int n)
+{
+	size_t bytes;
+	const void *made = fat_image(&bytes);
+	load_file(made, bytes - 1, "fat_cut", n);
+}
+
+// A pointer in a file, which only the stand-in for the driver follows.
+static void fat_pointer(int n)
+{
+	struct wrapper wrapper = { "\xb1\x43\x62\x46", 1, fat_image(NULL), NULL };
+	load_file(&wrapper, sizeof wrapper, "fat_pointer", n);
+}
+
+// As the CUDA runtime loads it: by what the compiler puts before it, here with no context current.
+static void load_wrapped(uint32_t kind, const char *way, int n)
+{
+	cu_result (*cuLibraryLoadData)(void **, const void *, void *, void **, unsigned int, void *,
+	                               void **, unsigned int);
+	struct wrapper wrapper = { "\xb1\x43\x62\x46", kind, fat_image(NULL), NULL };
+	void *made;
+	GET(cuLibraryLoadData);
+	DO(cuCtxSetCurrent, NULL);
+	check(cuLibraryLoadData(&made, &wrapper, NULL, NULL, 0, NULL, NULL, 0),
+	      "cuLibraryLoadData");
+	if (wrapper.version != kind)
+		exit(5);
+	DO(cuCtxSetCurrent, context);
+	run_library(made, way, n);
+}
+
+static void fat_library(int n)
+{
+	load_wrapped(1, "fat_library", n);
+}
+
+static void fat_linked(int n)
+{
+	load_wrapped(2, "fat_linked", n);
 }
 
 static void code(int n)
@@ -349,6 +469,13 @@ int main(int count, char **arguments)
 		     { "library_file", library_file },
 		     { "fat", fat },
 		     { "fat_call", fat_call },
+		     { "fat_odd", fat_odd },
+		     { "fat_large", fat_large },
+		     { "fat_file", fat_file },
+		     { "fat_cut", fat_cut },
+		     { "fat_pointer", fat_pointer },
+		     { "fat_library", fat_library },
+		     { "fat_linked", fat_linked },
 		     { "code", code },
 		     { "linked", linked },
 		     { "graph", graph },
@@ -356,12 +483,12 @@ int main(int count, char **arguments)
 		     { "times", times },
 		     { "graph_enabled", graph_enabled },
 		     { "graph_unlaunched", graph_unlaunched } };
-	const char *version = "6.4", *target = "sm_70";
-
 	begin();
 	for (int i = 1; i < count; i++) {
 		char *colon = strchr(arguments[i], ':');
 		size_t length = strcspn(arguments[i], "=");
+		if (arguments[i][0] == '+' && architecture_count < 4)
+			architectures[architecture_count++] = arguments[i] + 1;
 		int n = arguments[i][length] ? atoi(arguments[i] + length + 1) : 3;
 		if (colon) {
 			*colon = '\0';

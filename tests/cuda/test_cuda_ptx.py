@@ -2,6 +2,7 @@
 """tare blocks --ptx on CUDA programs that bring PTX, on the stand-ins for the driver and CUPTI: the driver is given a text
 with counters, what it counts comes out, and whatever fails the program has its own."""
 import json
+import os
 import pathlib
 import sys
 import time
@@ -22,6 +23,10 @@ KINDS = ("ptx", "fat_binaries", "machine_code", "linked", "other")
 
 
 class Ptx(On):
+    def __init__(self, tare, folder):
+        super().__init__(tare, folder)
+        self.environment["TARE_CUOBJDUMP"] = str(HERE / "cuobjdump.py")
+
     def count(self, *styles, status=0, options=("--ptx",), program=STREAMS, **environment):
         environment = {**self.environment, "TARE_FAKE_CUDA_TEXTS": str(self.folder / "texts"), **environment}
         native = run([program, *styles], environment, cwd=self.folder)
@@ -110,10 +115,12 @@ def test_a_text_is_counted_however_it_comes(on, way):
 
 
 @pytest.mark.parametrize("way, kind, words", [
-    ("fat", "fat_binaries", "in a fat binary"), ("fat_call", "fat_binaries", "in a fat binary"),
+    ("fat_odd", "fat_binaries", "in a fat binary of a kind"), ("fat_large", "fat_binaries", "more than 64 MiB"),
+    ("fat_cut", "fat_binaries", "in a fat binary of a kind"), ("fat_pointer", "fat_binaries", "in a fat binary of a kind"),
+    ("fat_linked", "fat_binaries", "was linked of several"),
     ("code", "machine_code", "it came as machine code"), ("linked", "linked", "cuLinkComplete made its machine code")])
 def test_what_is_no_text_is_named_as_what_it_is(on, way, kind, words):
-    kernel = on.count(f"{way}=3", program=BRINGS)["branches"]
+    kernel = on.count("+sm_80", f"{way}=3", program=BRINGS)["branches"]
     assert (kernel["launches"], kernel["counted_launches"]) == (3, 0) and words in kernel["not_counted"]
     assert "--exact" in kernel["not_counted"]
     # The linker is given the program's own, for it may keep what it gets.
@@ -161,3 +168,94 @@ def test_a_graph_that_is_not_followed_is_told(on):
 def test_a_program_of_graphs_that_are_not_followed_launches_kernels(on):
     on.count("graph_enabled=1", program=BRINGS)
     assert "not counted: 1 launch of CUDA graphs" in on.text and on.report["launches"] == 1
+
+
+@pytest.mark.parametrize("way", ["fat", "fat_call", "fat_file", "fat_library"])
+def test_ptx_of_a_fat_binary_is_counted_however_it_comes(on, way):
+    kernel = on.count("+sm_70", f"{way}=3", program=BRINGS)["branches"]
+    whole(kernel, 3)
+    assert COUNTED in on.texts and brought(on) == {"fat_binaries": 1}
+    assert kernel["build"]["language"] == "PTX" and "PTX for sm_70 of the fat binary" in kernel["build"]["optimised"]
+    assert "may differ from those without counters in the last bit: the driver compiled it from PTX" in on.text
+    assert not list((on.folder / "tmp").iterdir())
+
+
+# The device is of 9.0.
+@pytest.mark.parametrize("held, taken", [
+    (["sm_75", "sm_80", "sm_70"], "sm_80"), (["sm_80", "sm_100"], "sm_80"), (["sm_80", "sm_80a"], "sm_80"),
+    (["sm_90", "sm_90a"], "sm_90a"), (["sm_120a", "sm_75"], "sm_75")])
+def test_the_highest_architecture_that_the_device_runs_is_taken(on, held, taken):
+    kernel = on.count(*(f"+{each}" for each in held), "fat=2", program=BRINGS)["branches"]
+    whole(kernel, 2)
+    assert f"PTX for {taken} of" in kernel["build"]["optimised"]
+    texts = [text for text in on.texts.split(".version")[1:] if COUNTED in text]
+    assert texts and all(f".target {taken}\n" in text for text in texts)
+
+
+@pytest.mark.parametrize("held, words", [
+    ([], "without PTX, which has machine code only: build it with nvcc -gencode arch=compute_90,code=compute_90"),
+    (["sm_100", "sm_80a"], "with PTX for other devices only: build it with nvcc -gencode arch=compute_90"),
+    (["sm_80", "sm_80"], "several texts of PTX for sm_80"), (["sm_80/-maxrregcount=40"], "with -maxrregcount=40"),
+    (["sm_80", "sm_90/-O0"], "with -O0")])
+def test_a_fat_binary_whose_ptx_is_not_taken_says_why(on, held, words):
+    kernel = on.count(*(f"+{each}" for each in held), "fat=3", program=BRINGS)["branches"]
+    assert (kernel["launches"], kernel["counted_launches"]) == (3, 0)
+    assert words in kernel["not_counted"] and "--exact" in kernel["not_counted"]
+    assert COUNTED not in on.texts
+
+
+def test_options_that_change_nothing_are_none(on):
+    whole(on.count("+sm_80/-lineinfo", "fat=1", program=BRINGS)["branches"], 1)
+
+
+def test_without_cuobjdump_a_fat_binary_is_not_counted(on):
+    kernel = on.count("+sm_80", "fat=3", program=BRINGS, TARE_CUOBJDUMP="/nonexistent")["branches"]
+    assert kernel["counted_launches"] == 0 and COUNTED not in on.texts
+    assert "NVIDIA's cuobjdump, which comes with the CUDA toolkit and unpacks it, was not found" in kernel["not_counted"]
+
+
+def tool(on, text):
+    path = on.folder / "cuobjdump"
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("echo 'cuobjdump fatal: no such thing'; exit 1", "cuobjdump failed: cuobjdump fatal: no such thing"),
+    ("kill -9 $$", "cuobjdump crashed (signal 9) at what the program was built from"), ("exit 3", "cuobjdump ended with status 3"),
+    ("echo 'cuobjdump info : No PTX file found'; exit 255", "without PTX, which has machine code only"),
+    ("exit 0", "without PTX, which has machine code only"),
+    ("echo .version 6.0 > a.1.sm_80.ptx", "did not say how a.1.sm_80.ptx is to be compiled"),
+    ("echo odd > a.1.sm_80.ptx; echo '1: a.1.sm_80.ptx -arch=sm_80'", "a.1.sm_80.ptx, which is no PTX")])
+def test_a_cuobjdump_that_fails_is_told(on, text, words):
+    kernel = on.count("fat=1", program=BRINGS, TARE_CUOBJDUMP=tool(on, f"#!/bin/sh\n{text}\n"))["branches"]
+    assert kernel["counted_launches"] == 0 and words in kernel["not_counted"]
+    assert "llvm-spirv" not in kernel["not_counted"]
+
+
+def test_a_cuobjdump_that_hangs_is_ended(on):
+    hung = tool(on, "#!/bin/sh\nexec sleep 600\n")
+    kernel = on.count("fat=1", program=BRINGS, TARE_CUOBJDUMP=hung, TARE_BLOCKS_TOOL_LIMIT="1")["branches"]
+    assert kernel["counted_launches"] == 0 and "cuobjdump did not end within 1 s" in kernel["not_counted"]
+
+
+@pytest.mark.parametrize("where", ["named", "path"])
+def test_cuobjdump_is_found_where_the_user_has_it(on, where):
+    (on.folder / "cuobjdump").symlink_to(HERE / "cuobjdump.py")
+    environment = {"TARE_CUOBJDUMP": "./cuobjdump"} if where == "named" else {
+        "TARE_CUOBJDUMP": "", "PATH": f"{on.folder}:{os.environ['PATH']}"}
+    whole(on.count("+sm_80", "fat=1", program=BRINGS, **environment)["branches"], 1)
+
+
+def test_a_fat_binary_that_the_driver_does_not_take_with_counters_is_the_programs_own(on):
+    kernel = on.count("+sm_80", "fat_library=3", program=BRINGS, TARE_FAKE_CUDA_REFUSES=COUNTED)["branches"]
+    assert kernel["counted_launches"] == 0 and "(CUDA error 218)" in kernel["not_counted"]
+
+
+def test_ptx_that_calls_what_another_part_has_is_not_counted(on):
+    away = tool(on, "#!/bin/sh\nprintf '.version 7.0\\n.target sm_80\\n.address_size 64\\n.extern .func far;\\n"
+                ".visible .entry branches(.param .u64 out)\\n{\\ncall far;\\nret;\\n}\\n' > a.1.sm_80.ptx\n"
+                "echo '1: a.1.sm_80.ptx -arch=sm_80'\n")
+    kernel = on.count("fat=1", program=BRINGS, TARE_CUOBJDUMP=away, TARE_FAKE_CUDA_REFUSES=".func far")["branches"]
+    assert kernel["counted_launches"] == 0 and "did not build the instrumented module" in kernel["not_counted"]

@@ -392,6 +392,7 @@ def test_text_is_nvdisasms_where_it_is(on):
     kernel = kernel_of(on.blocks([*head(truth), *truth.lines()], "kernels", environment={"TARE_NVDISASM": str(tool)}))
     text = {each["pc"]: each["text"] for each in kernel["instructions"]}
     assert text[0x10] == "S2R R5, SR_TID.X" and text[0x160] == "LDG" and text[0x70] == "@P EXIT"
+    assert " samples in 1 kernel; each core" in on.text
 
 
 def test_the_page_and_the_table_have_it(on):

@@ -213,6 +213,18 @@ cu_result cuDevicePrimaryCtxRetain(cu_context *context, cu_device device)
 	return leave(ABI_SUCCESS);
 }
 
+FAKE_EXPORT cu_result cuDevicePrimaryCtxGetState(cu_device device, unsigned int *flags,
+                                                 int *active);
+cu_result cuDevicePrimaryCtxGetState(cu_device device, unsigned int *flags, int *active)
+{
+	ENTER();
+	if (!exists(device))
+		return leave(ABI_INVALID_DEVICE);
+	*flags = 0;
+	*active = gpu.devices[device].context.users > 0;
+	return leave(ABI_SUCCESS);
+}
+
 static bool anything_pending(const struct device *device)
 {
 	for (const struct cu_stream_object *each = device->streams; each; each = each->next)

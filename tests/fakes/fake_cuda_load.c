@@ -54,10 +54,16 @@ cu_result fake_cuLibraryLoadData(cu_module *library, const void *image, cu_jit_o
                                  void **values, unsigned int count, void *own, void **own_values,
                                  unsigned int own_count)
 {
+	cu_context before = current;
+
 	(void)own;
 	(void)own_values;
 	(void)own_count;
-	return cuModuleLoadDataEx(library, image, count, options, values);
+	// A library is of no context.
+	current = before ? before : &gpu.devices[0].context;
+	cu_result result = cuModuleLoadDataEx(library, image, count, options, values);
+	current = before;
+	return result;
 }
 
 cu_result fake_cuLibraryLoadFromFile(cu_module *library, const char *name, cu_jit_option *options,

@@ -160,7 +160,10 @@ cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int 
 {
 	ENTER_CONTEXT();
 	host_takes(current->device->script.host.build_ps);
-	// Machine code and fat binaries are a head and text.
+	// A wrapper is a head of 8 bytes and a pointer. Machine code and fat binaries are a head
+	// and text.
+	if (memcmp(image, "\xb1\x43\x62\x46", 4) == 0)
+		image = *(const char *const *)((const char *)image + 8);
 	if (memcmp(image,
 	           "\x7f"
 	           "ELF",

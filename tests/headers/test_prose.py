@@ -22,6 +22,7 @@ ALLOWED = {
     "backend/opencl/module.c": (1, "the driver's versions"),
     "backend/spirv_parameter.c": (3, "types in SPIR-V"),
     "base/units.c": (1, "what the user typed"),
+    "blocks/fat.c": (4, "a path, and what cuobjdump writes and prints"),
     "blocks/options/trials.c": (2, "what the user typed"),
     "blocks/ptx/build.c": (1, "the program's build options"),
     "blocks/ptx/instrument.c": (1, "PTX"),

@@ -5,48 +5,14 @@
 #include "blocks/tools/tool.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define VARIABLE "TARE_NVDISASM"
 #define NAME "nvdisasm"
 #define OUTPUT "nvdisasm.txt"
 enum { PATH_BYTES = 4096, MOST_KERNELS = 10 };
-
-static bool is_on_path(void)
-{
-	const char *path = getenv("PATH");
-	char file[PATH_BYTES];
-
-	while (path && *path) {
-		size_t length = strcspn(path, ":");
-		snprintf(file, sizeof file, "%.*s/" NAME, (int)length, path);
-		if (length && access(file, X_OK) == 0)
-			return true;
-		path += length + (path[length] == ':');
-	}
-	return false;
-}
-
-// False: there is none.
-static bool find(char place[PATH_BYTES])
-{
-	const char *told = getenv(VARIABLE);
-	glob_t found;
-
-	if ((told && told[0]) || is_on_path()) {
-		snprintf(place, PATH_BYTES, "%s", told && told[0] ? told : NAME);
-		return !told || !told[0] || access(place, X_OK) == 0;
-	}
-	bool any = glob("/usr/local/cuda*/bin/" NAME, 0, NULL, &found) == 0 && found.gl_pathc;
-	if (any)
-		snprintf(place, PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]);
-	globfree(&found);
-	return any;
-}
 
 // A line such as "        /*0010*/                   IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;".
 static bool read_line(char *line, uint64_t *pc, char **text)
@@ -95,11 +61,12 @@ static int read_output(struct tare_sampled_kernel *kernel, const char *name)
 
 int tare_pc_samples_disassemble(const char *folder, struct tare_pc_samples *samples)
 {
-	char tool[PATH_BYTES], module[PATH_BYTES + 64], output[PATH_BYTES + 64], index[32];
+	char tool[TARE_BLOCKS_TOOL_BYTES], module[PATH_BYTES + 64], output[PATH_BYTES + 64],
+	    index[32];
 	size_t done = 0;
 	int status = 0;
 
-	if (!find(tool))
+	if (!tare_blocks_cuda_tool_find(VARIABLE, NAME, tool))
 		return 0;
 	snprintf(output, sizeof output, "%.4000s/" OUTPUT, folder);
 	for (size_t i = 0; status == 0 && i < samples->kernel_count && done < MOST_KERNELS; i++) {

@@ -129,9 +129,10 @@ int tare_blocks_compile_ptx(const char *folder, const struct tare_blocks_input *
 	const char *text = lined ? lined : input->text;
 	struct ptx ptx;
 
-	snprintf(build->level, sizeof build->level, "PTX %s",
-	         build->api == BLOCKS_CUDA ? "as the program brought it"
-	                                   : "of the driver's own compiler");
+	if (!build->fat)
+		snprintf(build->level, sizeof build->level, "PTX %s",
+		         build->api == BLOCKS_CUDA ? "as the program brought it"
+		                                   : "of the driver's own compiler");
 	int status = ptx_read(text, strlen(text), &ptx, error);
 	free(lined);
 	status = status ?: tare_blocks_plan_make(&ptx.module, &build->plan, error);

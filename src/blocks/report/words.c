@@ -77,10 +77,14 @@ static const struct {
 	[BLOCKS_NO_PTX] = { "tare did not see how its module was loaded, or does not know what it "
 	                    "is: without --ptx it is sampled, and --exact counts it",
 	                    false },
-	[BLOCKS_FAT_BINARY] = { "it came in a fat binary, as nvcc makes them, which tare does not "
-	                        "unpack: let the program load PTX by NVRTC and "
+	[BLOCKS_FAT_BINARY] = { "it came in a fat binary of a kind that tare does not know, or of "
+	                        "more than 64 MiB: let the program load PTX by NVRTC and "
 	                        "cuModuleLoadData, or leave out --ptx, so that it is sampled; "
 	                        "--exact counts it",
+	                        false },
+	[BLOCKS_FAT_LINKED] = { "its fat binary was linked of several (nvcc -rdc=true), whose "
+	                        "functions call each other: build it without, or leave out "
+	                        "--ptx, so that it is sampled; --exact counts it",
 	                        false },
 	[BLOCKS_MACHINE_CODE] = { "it came as machine code: without --ptx it is sampled, and "
 	                          "--exact counts it",

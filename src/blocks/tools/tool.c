@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -32,6 +33,25 @@ bool tare_blocks_tool_is_there(const char *name)
 		path += length + (path[length] == ':');
 	}
 	return false;
+}
+
+bool tare_blocks_cuda_tool_find(const char *variable, const char *name,
+                                char place[TARE_BLOCKS_TOOL_BYTES])
+{
+	const char *told = getenv(variable);
+	char pattern[256];
+	glob_t found;
+
+	if ((told && told[0]) || tare_blocks_tool_is_there(name)) {
+		snprintf(place, TARE_BLOCKS_TOOL_BYTES, "%s", told && told[0] ? told : name);
+		return !told || !told[0] || access(place, X_OK) == 0;
+	}
+	snprintf(pattern, sizeof pattern, "/usr/local/cuda*/bin/%s", name);
+	bool any = glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc;
+	if (any)
+		snprintf(place, TARE_BLOCKS_TOOL_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]);
+	globfree(&found);
+	return any;
 }
 
 static bool take(const char *clang, const char *translator, unsigned version,
@@ -97,12 +117,20 @@ static void telling_line(const char *said, char *line, size_t size)
 		fclose(file);
 }
 
-// Waits for a process, at most LIMIT_S; kills it then.
-static int wait_for(pid_t child, int *status)
+static int limit_s(void)
+{
+	const char *told = getenv(TARE_BLOCKS_TOOL_LIMIT);
+	int limit = told ? atoi(told) : 0;
+
+	return limit > 0 && limit < LIMIT_S ? limit : LIMIT_S;
+}
+
+// Waits for a process, at most so long; kills it then.
+static int wait_for(pid_t child, int seconds, int *status)
 {
 	struct timespec pause = { .tv_nsec = LOOK_NS };
 
-	for (int64_t waited = 0; waited < (int64_t)LIMIT_S * 1000000000; waited += LOOK_NS) {
+	for (int64_t waited = 0; waited < (int64_t)seconds * 1000000000; waited += LOOK_NS) {
 		pid_t ended = waitpid(child, status, WNOHANG);
 		if (ended == child)
 			return 0;
@@ -115,12 +143,32 @@ static int wait_for(pid_t child, int *status)
 	return -ETIMEDOUT;
 }
 
-int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error)
+// What the end of a program means; 0: it went well.
+static int judge(const char *name, int status, const char *said, const char *crashed,
+                 struct tare_error *error)
+{
+	char line[400];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	if (WIFSIGNALED(status))
+		return tare_fail(error, EIO,
+		                 "%.60s crashed (signal %d) at what the program was built from%s",
+		                 name, WTERMSIG(status), crashed);
+	telling_line(said, line, sizeof line);
+	if (!line[0])
+		return tare_fail(error, EIO, "%.60s ended with status %d and said nothing", name,
+		                 WEXITSTATUS(status));
+	return tare_fail(error, EIO, "%.60s failed: %.380s", name, line);
+}
+
+// `crashed`: what a sentence about a crash ends in.
+static int run(const char *folder, const char *const *arguments, const char *said,
+               const char *crashed, struct tare_error *error)
 {
 	posix_spawn_file_actions_t actions;
 	const char *slash = strrchr(arguments[0], '/');
 	const char *name = slash ? slash + 1 : arguments[0];
-	char line[400];
 	pid_t child;
 	int status = 0;
 
@@ -129,26 +177,28 @@ int tare_blocks_tool_run(const char *const *arguments, const char *said, struct 
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said,
 	                                 O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+	if (folder)
+		posix_spawn_file_actions_addchdir_np(&actions, folder);
 	int code =
 	    posix_spawnp(&child, arguments[0], &actions, NULL, (char *const *)arguments, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (code)
 		return tare_fail(error, code, "%.200s cannot be run: %s", arguments[0],
 		                 strerror(code));
-	code = wait_for(child, &status);
+	code = wait_for(child, limit_s(), &status);
 	if (code < 0)
 		return tare_fail(error, -code, "%.200s did not end within %d s", arguments[0],
-		                 LIMIT_S);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	if (WIFSIGNALED(status))
-		return tare_fail(error, EIO,
-		                 "%.60s crashed (signal %d) at what the program was built from, "
-		                 "as llvm-spirv does at inline assembly",
-		                 name, WTERMSIG(status));
-	telling_line(said, line, sizeof line);
-	if (!line[0])
-		return tare_fail(error, EIO, "%.60s ended with status %d and said nothing", name,
-		                 WEXITSTATUS(status));
-	return tare_fail(error, EIO, "%.60s failed: %.380s", name, line);
+		                 limit_s());
+	return judge(name, status, said, crashed, error);
+}
+
+int tare_blocks_tool_run(const char *const *arguments, const char *said, struct tare_error *error)
+{
+	return run(NULL, arguments, said, ", as llvm-spirv does at inline assembly", error);
+}
+
+int tare_blocks_tool_run_in(const char *folder, const char *const *arguments, const char *said,
+                            struct tare_error *error)
+{
+	return run(folder, arguments, said, "", error);
 }

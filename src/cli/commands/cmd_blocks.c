@@ -490,7 +490,8 @@ static const struct tare_option own_options_rows[] = {
 	{ .name = "ptx",
 	  .value = TARE_VALUE_NONE,
 	  .summary = "count CUDA kernels of PTX that the program brings, as OpenCL's; sample none",
-	  .detail = "Left out, and said, is what came as machine code. --sample, --before and "
+	  .detail = "NVIDIA's cuobjdump takes it out of fat binaries. Left out, and said, is what "
+	            "came as machine code. --sample, --before and "
 	            "--times do nothing with these kernels.",
 	  .offset = TARE_OWN_SETTING(struct own, ptx),
 	  .sets = 1 },

@@ -56,6 +56,9 @@ enum blocks_language {
 	// of a PART. A library is a PART that is joined, too.
 	BLOCKS_JOINED = 3,
 	BLOCKS_PTX = 4, // text
+	// A fat binary of CUDA's, which may hold PTX. Its version is the device's compute
+	// capability, times ten ("90"); "": not known.
+	BLOCKS_FAT = 5,
 };
 
 enum blocks_api {
@@ -138,7 +141,8 @@ enum blocks_why {
 	BLOCKS_NOT_READ,        // the counters were not read from the device; `code`
 	BLOCKS_ANOTHER_CONTEXT, // of CUDA's, which has counters of its own
 	BLOCKS_ANOTHER_DEVICE,  // a queue's, which is none of the program's
-	BLOCKS_FAT_BINARY,      // a CUDA kernel that came in a fat binary
+	BLOCKS_FAT_BINARY,      // a CUDA kernel that came in a fat binary that was not read
+	BLOCKS_FAT_LINKED,      // or in one that was linked of several
 	BLOCKS_MACHINE_CODE,    // or as machine code
 	BLOCKS_CUDA_LINKED,     // or as machine code that cuLinkComplete made
 	BLOCKS_HELD, // the program reaches variables of the module, of which the twin has others

@@ -12,9 +12,6 @@
 
 // Text with counters, for calls that read a file: its name ends so.
 #define TEXT_SUFFIX ".ptx"
-// What fat binaries begin with, and what the compiler puts before one.
-#define FAT_BINARY "\x50\xed\x55\xba"
-#define FAT_WRAPPER "\xb1\x43\x62\x46"
 #define MOST_BYTES (UINT64_C(1) << 30) // of a file, or of machine code, that is looked at
 
 // Of the call in which this thread is.
@@ -23,31 +20,36 @@ static _Thread_local struct {
 	enum blocks_brought brought;        // as what
 	const void *image;                  // the program's own
 	const struct blocks_module *module; // NULL: it is not replaced
-	uint64_t hash;                      // 0: it is no PTX
+	uint64_t hash;                      // 0: it is no PTX, and no fat binary
 	enum blocks_why why;
 	cu_result code;
 } load;
 
 // ---- trying
 
-// The hash of the BUILD of a text, which is written down in the first run.
-static uint64_t note(const char *text)
+// The hash of the BUILD of a text, or of a fat binary, which is written down in the first run.
+static uint64_t note(enum blocks_language language, const char *text, size_t text_bytes)
 {
 	struct blocks_build build = { .magic = BLOCKS_MAGIC,
 		                      .api = BLOCKS_CUDA,
-		                      .language = BLOCKS_PTX,
-		                      .text_bytes = strlen(text) };
-	size_t bytes = sizeof build + build.text_bytes;
+		                      .language = language,
+		                      .text_bytes = text_bytes };
 	uint64_t hash =
-	    guest_hash(guest_hash(GUEST_HASH_START, &build, sizeof build), text, build.text_bytes);
+	    guest_hash(guest_hash(GUEST_HASH_START, &build, sizeof build), text, text_bytes);
+	char version[PTX_CAPABILITY_BYTES] = "";
 
 	if (ptx_stage != BLOCKS_COLLECT)
 		return hash;
+	if (language == BLOCKS_FAT)
+		ptx_capability(version);
+	build.version_bytes = (uint32_t)strlen(version);
+	size_t before = sizeof build + build.version_bytes, bytes = before + text_bytes;
 	char *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (data == MAP_FAILED)
 		return hash;
 	memcpy(data, &build, sizeof build);
-	memcpy(data + sizeof build, text, build.text_bytes);
+	memcpy(data + sizeof build, version, build.version_bytes);
+	memcpy(data + before, text, text_bytes);
 	blocks_write(hash, BLOCKS_BUILD_SUFFIX, data, bytes);
 	munmap(data, bytes);
 	return hash;
@@ -78,10 +80,7 @@ static enum blocks_why try_text(const char *text, unsigned int count, const int 
 	int own[MOST_OPTIONS];
 	void *own_values[MOST_OPTIONS], *module = NULL;
 	unsigned int used = 0;
-	cu_context context = NULL;
 
-	if (ptx_driver.cuCtxGetCurrent(&context) != ABI_SUCCESS || context == NULL)
-		return BLOCKS_NO_CONTEXT;
 	*code = 1; // invalid value
 	if (count > MOST_OPTIONS)
 		return BLOCKS_BUILD_FAILED;
@@ -98,6 +97,25 @@ static enum blocks_why try_text(const char *text, unsigned int count, const int 
 	return BLOCKS_COVERED;
 }
 
+// The same where there may be no context, in which case a library is tried in one that the program
+// has.
+static enum blocks_why try_somewhere(const char *text, unsigned int count, const int *options,
+                                     void *const *values, bool library, cu_result *code)
+{
+	cu_context context = NULL;
+	cu_device device = 0;
+
+	if (ptx_driver.cuCtxGetCurrent(&context) != ABI_SUCCESS)
+		return BLOCKS_NO_CONTEXT;
+	if (context != NULL)
+		return try_text(text, count, options, values, code);
+	if (!library || !ptx_context_borrow(&device))
+		return BLOCKS_NO_CONTEXT;
+	enum blocks_why why = try_text(text, count, options, values, code);
+	ptx_context_return(device);
+	return why;
+}
+
 static enum blocks_why try_as_called(const struct cupti_call *call, const char *text,
                                      const struct ptx_way *way, cu_result *code)
 {
@@ -110,10 +128,10 @@ static enum blocks_why try_as_called(const struct cupti_call *call, const char *
 		return BLOCKS_CAPTURING;
 	ptx_ours_begin();
 	if (way->library)
-		why = try_text(text, whole->count, whole->options, whole->values, code);
+		why = try_somewhere(text, whole->count, whole->options, whole->values, true, code);
 	else
-		why = try_text(text, way->with_options ? plain->count : 0, plain->options,
-		               plain->values, code);
+		why = try_somewhere(text, way->with_options ? plain->count : 0, plain->options,
+		                    plain->values, false, code);
 	ptx_ours_end();
 	return why;
 }
@@ -223,7 +241,7 @@ static bool is_linked(const char *image, size_t bytes)
 static enum blocks_brought kind_of(const char *image, size_t bytes)
 {
 	return blocks_is_ptx(image, bytes) ? BLOCKS_BROUGHT_PTX
-	       : begins(image, bytes, FAT_BINARY) || begins(image, bytes, FAT_WRAPPER)
+	       : begins(image, bytes, PTX_FAT_BINARY) || begins(image, bytes, PTX_FAT_WRAPPER)
 	           ? BLOCKS_BROUGHT_FAT_BINARY
 	       : !begins(image, bytes, ELFMAG) ? BLOCKS_BROUGHT_OTHER
 	       : is_linked(image, bytes)       ? BLOCKS_BROUGHT_LINKED
@@ -244,9 +262,10 @@ static const char *file_of(const struct blocks_module *module)
 	return stat(path, &status) == 0 && (size_t)status.st_size == bytes ? path : NULL;
 }
 
-static void take_text(const struct cupti_call *call, const struct ptx_way *way, const char *text)
+// Puts the text with counters of a BUILD in the place of what the program loads.
+static void replace(const struct cupti_call *call, const struct ptx_way *way, uint64_t hash)
 {
-	load.hash = note(text);
+	load.hash = hash;
 	load.why = BLOCKS_NO_MODULE;
 	const struct blocks_module *module =
 	    ptx_stage == BLOCKS_COUNT ? blocks_module_of(load.hash) : NULL;
@@ -275,7 +294,8 @@ void ptx_load_enters(const struct cupti_call *call, const struct ptx_way *way)
 		[BLOCKS_BROUGHT_OTHER] = BLOCKS_NO_PTX,
 	};
 	const char *image = *image_of(call);
-	size_t bytes = SIZE_MAX;
+	size_t bytes = SIZE_MAX, fat_bytes = 0;
+	const char *fat = NULL;
 	char *file = NULL;
 
 	load.seen = false;
@@ -290,7 +310,11 @@ void ptx_load_enters(const struct cupti_call *call, const struct ptx_way *way)
 	load.brought = kind_of(image, bytes);
 	load.why = whys[load.brought];
 	if (load.brought == BLOCKS_BROUGHT_PTX)
-		take_text(call, way, image);
+		replace(call, way, note(BLOCKS_PTX, image, strlen(image)));
+	else if (load.brought == BLOCKS_BROUGHT_FAT_BINARY)
+		fat = ptx_fat_of(image, bytes, &fat_bytes, &load.why);
+	if (fat != NULL)
+		replace(call, way, note(BLOCKS_FAT, fat, fat_bytes));
 	if (file != NULL)
 		munmap(file, bytes + 1);
 }

@@ -120,6 +120,22 @@ void ptx_load_leaves(const struct cupti_call *call, const struct ptx_way *way);
 // cuLinkComplete has succeeded.
 void ptx_linked(const struct cupti_call *call);
 
+// ---- fat.c
+
+// The fat binary that an image is, or that its wrapper leads to, and how many bytes it has by its
+// own head; `known`: how many there are, SIZE_MAX: not told. NULL: it is not taken, *why says why.
+const char *ptx_fat_of(const char *image, size_t known, size_t *bytes, enum blocks_why *why);
+// What fat binaries begin with, and what the compiler puts before one.
+#define PTX_FAT_BINARY "\x50\xed\x55\xba"
+#define PTX_FAT_WRAPPER "\xb1\x43\x62\x46"
+// The compute capability, times ten, of the device that code is loaded for; "": not known.
+enum { PTX_CAPABILITY_BYTES = 16 };
+void ptx_capability(char text[PTX_CAPABILITY_BYTES]);
+// Makes a primary context current that the program has, where none is. False: it has none. And
+// makes none current again.
+bool ptx_context_borrow(cu_device *device);
+void ptx_context_return(cu_device device);
+
 // ---- graphs.c
 
 // A graph that can be launched was made of another one, or is as that one from now on. Node

@@ -26,9 +26,10 @@ static void write_head(const struct tare_pc_samples_rows *rows, int64_t plain_ns
 	if (samples->samples)
 		fprintf(file,
 		        "  %" PRIu64
-		        " samples in %zu kernels; each core was sampled every 2^%" PRIu32
+		        " sample%s in %zu kernel%s; each core was sampled every 2^%" PRIu32
 		        " = %" PRIu64 " cycles\n",
-		        samples->samples, samples->kernel_count, samples->period,
+		        samples->samples, samples->samples == 1 ? "" : "s", samples->kernel_count,
+		        samples->kernel_count == 1 ? "" : "s", samples->period,
 		        UINT64_C(1) << (samples->period & 63));
 	const char *how = samples->exact_count ? "with one kernel counted"
 	                  : sums->contexts     ? "sampled"
