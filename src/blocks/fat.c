@@ -16,8 +16,11 @@
 #define FAT_SUFFIX ".fatbin"
 #define FOLDER_SUFFIX ".unpacked" // into which it writes
 #define SAID_SUFFIX ".unpacking"
+#define LIST_SUFFIX ".listing"
 #define ELSE "leave out --ptx, so that it is sampled; --exact counts it"
-#define NOTHING_FOUND "No PTX file" // in what cuobjdump says then
+// In what cuobjdump says then.
+#define NO_PTX "No PTX file"
+#define NO_CODE "No ELF file"
 
 // An architecture as file names have it: "sm_90a" is 90 and 'a'.
 struct architecture {
@@ -31,8 +34,8 @@ struct found {
 	bool others; // that the device does not run
 };
 
-// "BASE.1.sm_90a.ptx". False: it is no such name.
-static bool read_name(const char *name, struct architecture *architecture)
+// "BASE.1.sm_90a.ptx". False: it is no such name, or ends otherwise.
+static bool read_name(const char *name, const char *ending, struct architecture *architecture)
 {
 	const char *at = NULL;
 	char *end;
@@ -43,7 +46,7 @@ static bool read_name(const char *name, struct architecture *architecture)
 		return false;
 	architecture->number = (unsigned)strtoul(at, &end, 10);
 	architecture->letter = *end == '.' ? '\0' : *end++;
-	return strcmp(end, ".ptx") == 0;
+	return strcmp(end, ending) == 0;
 }
 
 // Whether the device runs it. One that is not known is taken to run all: the driver is asked for
@@ -76,7 +79,7 @@ static int choose(const char *folder, unsigned device, struct found *found,
 	if (!list)
 		return tare_fail(error, errno, "%.200s cannot be read", folder);
 	for (struct dirent *entry; (entry = readdir(list));) {
-		if (!read_name(entry->d_name, &architecture))
+		if (!read_name(entry->d_name, ".ptx", &architecture))
 			continue;
 		if (!fits(&architecture, device)) {
 			found->others = true;
@@ -154,44 +157,95 @@ static int refuse(const struct found *found, unsigned device, struct tare_error 
 	                 target, target);
 }
 
-// Writes the fat binary, and runs the tool on it in a folder of its own.
-static int run_tool(const char *folder, const struct tare_blocks_input *input, char unpacked[],
-                    char said[], struct tare_error *error)
+// Some versions may fail where there is nothing of a kind.
+static bool says(const char *said, const char *words)
+{
+	size_t bytes;
+	char *text = tare_blocks_file_read(said, &bytes);
+	bool found = text && strstr(text, words);
+
+	free(text);
+	return found;
+}
+
+// The fat binary in a file, and a folder of its own for what the tool writes.
+struct unpacking {
+	char tool[TARE_BLOCKS_TOOL_BYTES], fat[PATH_MAX], unpacked[PATH_MAX], said[PATH_MAX],
+	    listed[PATH_MAX];
+};
+
+static int begin(const char *folder, const struct tare_blocks_input *input,
+                 struct unpacking *unpacking, struct tare_error *error)
 {
 	const void *pieces[] = { input->text };
 	size_t bytes[] = { (size_t)input->head.text_bytes };
-	char tool[TARE_BLOCKS_TOOL_BYTES], whole[PATH_MAX], fat[PATH_MAX];
-	const char *const arguments[] = { tool, "-xptx", "all", fat, NULL };
+	char whole[PATH_MAX];
 
-	if (!tare_blocks_cuda_tool_find(VARIABLE, NAME, tool))
+	if (!tare_blocks_cuda_tool_find(VARIABLE, NAME, unpacking->tool))
 		return tare_fail(error, ENOENT,
 		                 "it came in a fat binary, as nvcc makes them, and NVIDIA's " NAME
 		                 ", which comes with the CUDA toolkit and unpacks it, was not "
 		                 "found: put it on PATH or name it in " VARIABLE ", or " ELSE);
 	// It runs elsewhere.
-	if (strchr(tool, '/') && realpath(tool, whole))
-		snprintf(tool, sizeof tool, "%s", whole);
-	tare_blocks_path(folder, input->hash, FAT_SUFFIX, fat);
-	tare_blocks_path(folder, input->hash, FOLDER_SUFFIX, unpacked);
-	tare_blocks_path(folder, input->hash, SAID_SUFFIX, said);
-	int status = tare_blocks_file_write(fat, pieces, bytes, 1);
-	if (status == 0 && mkdir(unpacked, 0700) != 0 && errno != EEXIST)
+	if (strchr(unpacking->tool, '/') && realpath(unpacking->tool, whole))
+		snprintf(unpacking->tool, sizeof unpacking->tool, "%s", whole);
+	tare_blocks_path(folder, input->hash, FAT_SUFFIX, unpacking->fat);
+	tare_blocks_path(folder, input->hash, FOLDER_SUFFIX, unpacking->unpacked);
+	tare_blocks_path(folder, input->hash, SAID_SUFFIX, unpacking->said);
+	tare_blocks_path(folder, input->hash, LIST_SUFFIX, unpacking->listed);
+	int status = tare_blocks_file_write(unpacking->fat, pieces, bytes, 1);
+	if (status == 0 && mkdir(unpacking->unpacked, 0700) != 0 && errno != EEXIST)
 		status = -errno;
 	if (status < 0)
-		return tare_fail(error, -status, "%.200s cannot be written: %s", fat,
+		return tare_fail(error, -status, "%.200s cannot be written: %s", unpacking->fat,
 		                 strerror(-status));
-	return tare_blocks_tool_run_in(unpacked, arguments, said, error);
+	return 0;
 }
 
-// Some versions may fail where there is no PTX.
-static bool found_nothing(const char *said)
+static int extract(const struct unpacking *unpacking, struct tare_error *error)
 {
-	size_t bytes;
-	char *text = tare_blocks_file_read(said, &bytes);
-	bool nothing = text && strstr(text, NOTHING_FOUND);
+	const char *const arguments[] = { unpacking->tool, "-xptx", "all", unpacking->fat, NULL };
+	int status =
+	    tare_blocks_tool_run_in(unpacking->unpacked, arguments, unpacking->said, error);
 
+	return status == -EIO && says(unpacking->said, NO_PTX) ? 0 : status;
+}
+
+// Machine code runs on devices of its own generation (8.x, 9.x) that are not older.
+static bool runs(const struct architecture *code, unsigned device)
+{
+	return code->number / 10 == device / 10 && code->number <= device;
+}
+
+// Without counters the driver takes the best machine code that the device runs. The source of one
+// architecture may be another than that of the next (__CUDA_ARCH__), so that PTX of another one
+// may compute something else.
+static int check_code(const struct unpacking *unpacking, const struct architecture *taken,
+                      unsigned device, struct tare_error *error)
+{
+	const char *const arguments[] = { unpacking->tool, "-lelf", unpacking->fat, NULL };
+	struct architecture best = { 0, 0 }, each;
+	size_t bytes;
+	int status =
+	    tare_blocks_tool_run_in(unpacking->unpacked, arguments, unpacking->listed, error);
+
+	if (status == -EIO && says(unpacking->listed, NO_CODE))
+		return 0;
+	char *text = status == 0 ? tare_blocks_file_read(unpacking->listed, &bytes) : NULL, *rest;
+	for (char *word = text ? strtok_r(text, " \t\r\n", &rest) : NULL; word;
+	     word = strtok_r(NULL, " \t\r\n", &rest))
+		if (read_name(word, ".cubin", &each) && runs(&each, device) &&
+		    each.number > best.number)
+			best = each;
 	free(text);
-	return nothing;
+	if (status < 0 || !best.number || best.number == taken->number)
+		return status;
+	return tare_fail(
+	    error, ENOTSUP,
+	    "its fat binary has machine code for sm_%u, which runs without counters, "
+	    "and PTX for sm_%u only, whose source may be another (__CUDA_ARCH__): "
+	    "build it with nvcc -gencode arch=compute_%u,code=compute_%u, too, or " ELSE,
+	    best.number, taken->number, best.number, best.number);
 }
 
 static int take_text(const char *unpacked, const char *name, struct tare_blocks_input *input,
@@ -220,18 +274,18 @@ int tare_blocks_fat_unpack(const char *folder, struct tare_blocks_input *input,
                            struct tare_blocks_build *build, struct tare_error *error)
 {
 	unsigned device = (unsigned)strtoul(input->version, NULL, 10);
-	char unpacked[PATH_MAX], said[PATH_MAX];
+	struct unpacking unpacking;
 	struct found found = { .any = false };
-	int status = run_tool(folder, input, unpacked, said, error);
+	int status = begin(folder, input, &unpacking, error);
 
 	build->fat = true;
-	if (status == -EIO && found_nothing(said))
-		status = 0;
-	status = status ?: choose(unpacked, device, &found, error);
+	status = status ?: extract(&unpacking, error);
+	status = status ?: choose(unpacking.unpacked, device, &found, error);
 	if (status == 0 && (!found.any || found.doubled))
 		status = refuse(&found, device, error);
-	status = status ?: check_options(said, found.name, error);
-	status = status ?: take_text(unpacked, found.name, input, build, error);
+	status = status ?: check_options(unpacking.said, found.name, error);
+	status = status ?: check_code(&unpacking, &found.architecture, device, error);
+	status = status ?: take_text(unpacking.unpacked, found.name, input, build, error);
 	const char letter[] = { found.architecture.letter, '\0' };
 	if (status == 0)
 		snprintf(build->level, sizeof build->level,

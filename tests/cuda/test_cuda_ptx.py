@@ -183,7 +183,9 @@ def test_ptx_of_a_fat_binary_is_counted_however_it_comes(on, way):
 # The device is of 9.0.
 @pytest.mark.parametrize("held, taken", [
     (["sm_75", "sm_80", "sm_70"], "sm_80"), (["sm_80", "sm_100"], "sm_80"), (["sm_80", "sm_80a"], "sm_80"),
-    (["sm_90", "sm_90a"], "sm_90a"), (["sm_120a", "sm_75"], "sm_75")])
+    (["sm_90", "sm_90a"], "sm_90a"), (["sm_120a", "sm_75"], "sm_75"),
+    # Machine code of its own architecture, and such as does not run there.
+    (["elf_sm_90", "sm_90"], "sm_90"), (["elf_sm_86", "sm_80", "elf_sm_100"], "sm_80")])
 def test_the_highest_architecture_that_the_device_runs_is_taken(on, held, taken):
     kernel = on.count(*(f"+{each}" for each in held), "fat=2", program=BRINGS)["branches"]
     whole(kernel, 2)
@@ -195,6 +197,7 @@ def test_the_highest_architecture_that_the_device_runs_is_taken(on, held, taken)
 @pytest.mark.parametrize("held, words", [
     ([], "without PTX, which has machine code only: build it with nvcc -gencode arch=compute_90,code=compute_90"),
     (["sm_100", "sm_80a"], "with PTX for other devices only: build it with nvcc -gencode arch=compute_90"),
+    (["sm_80", "elf_sm_90"], "machine code for sm_90, which runs without counters, and PTX for sm_80 only"),
     (["sm_80", "sm_80"], "several texts of PTX for sm_80"), (["sm_80/-maxrregcount=40"], "with -maxrregcount=40"),
     (["sm_80", "sm_90/-O0"], "with -O0")])
 def test_a_fat_binary_whose_ptx_is_not_taken_says_why(on, held, words):
