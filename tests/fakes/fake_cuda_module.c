@@ -155,22 +155,25 @@ static cu_result check(const struct device *device, const char *text, unsigned i
 	return ABI_SUCCESS;
 }
 
+// A wrapper is a head of 8 bytes and a pointer. Machine code and fat binaries are a head and text;
+// the stand-in for NVRTC puts a line before it.
+static const char *text_of(const char *image)
+{
+	if (strncmp(image, "\xb1\x43\x62\x46", 4) == 0)
+		memcpy(&image, image + 8, sizeof image);
+	if (strncmp(image, "\177ELF\n", 5) == 0)
+		return image + 5;
+	if (strncmp(image, "\177ELF", 4) == 0 || memcmp(image, "\x50\xed\x55\xba", 4) == 0)
+		return image + FAKE_HEAD_BYTES;
+	return image;
+}
+
 cu_result cuModuleLoadDataEx(cu_module *module, const void *image, unsigned int option_count,
                              cu_jit_option *options, void **values)
 {
 	ENTER_CONTEXT();
 	host_takes(current->device->script.host.build_ps);
-	// A wrapper is a head of 8 bytes and a pointer. Machine code and fat binaries are a head
-	// and text.
-	if (memcmp(image, "\xb1\x43\x62\x46", 4) == 0)
-		image = *(const char *const *)((const char *)image + 8);
-	if (memcmp(image,
-	           "\x7f"
-	           "ELF",
-	           4) == 0 ||
-	    memcmp(image, "\x50\xed\x55\xba", 4) == 0)
-		image = (const char *)image + FAKE_HEAD_BYTES;
-	char *text = without_comments(image);
+	char *text = without_comments(text_of(image));
 	cu_result result = check(current->device, text, option_count, options, values);
 	if (result == ABI_SUCCESS) {
 		*module = calloc(1, sizeof **module);
