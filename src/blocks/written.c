@@ -25,7 +25,7 @@ const char *tare_blocks_rounds_otherwise(const struct tare_blocks_build *build)
 
 	if (build->fat)
 		return "the driver compiled it from PTX, and without counters machine code that "
-		       "nvcc made may run, also of code for another __CUDA_ARCH__";
+		       "nvcc made may run";
 	if (build->mads_alike)
 		return "its program calls mad(), and what the driver's compiler would fuse "
 		       "elsewhere "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blocks/report/answer.h"
+#include "analysis/core/demangle.h"
 
 #include "blocks/report/source.h"
 #include "report/core/figures.h"
@@ -36,7 +37,9 @@ static void write_kernel(const struct tare_text *text, const struct tare_blocks_
 	char percent[RUN_TEXT], name[RUN_TEXT], line[RUN_TEXT], cut[RUN_TEXT], *lead = NULL;
 	size_t used = 0, columns = text->options->columns;
 
-	tare_name_shorten(row->kernel->name, NAME_COLUMNS, name, sizeof name);
+	char *plain = tare_demangle(row->kernel->name);
+	tare_name_shorten(plain ? plain : row->kernel->name, NAME_COLUMNS, name, sizeof name);
+	free(plain);
 	if (asprintf(&lead, "  %7s %s", tare_report_percent(share, percent), name) < 0)
 		return;
 	used = tare_text_width(lead);

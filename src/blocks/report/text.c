@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/core/demangle.h"
 #include "base/units.h"
 #include "blocks/cuda/report/write.h"
 #include "blocks/report/answer.h"
@@ -193,7 +194,9 @@ static void write_kernel(struct tare_text *text, const struct tare_blocks_row *r
 	uint64_t missed = kernel->launches - kernel->counted;
 	char number[NUMBER];
 
-	fprintf(text->file, "\nkernel %s\n", kernel->name);
+	char *plain = tare_demangle(kernel->name);
+	fprintf(text->file, "\nkernel %s\n", plain ? plain : kernel->name);
+	free(plain);
 	if (row->counted && kernel->work_items)
 		write_counted(text, row);
 	tare_blocks_models_text(row, text->file);
