@@ -41,10 +41,12 @@ def test_killed_while_it_builds(recorder):  # noqa: F811
         [recorder.tare, "record", "-q", "-o", "run", "--", PROGRAMS / "pairs_work", "start-up-builds", "raise"],
         cwd=recorder.folder, env={**os.environ, **QUIET, **recorder.environment}, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while not (victim := victim_of(process)):
+    cache = pathlib.Path(recorder.environment["POCL_CACHE_DIR"])
+    before = set(cache.rglob("*"))
+    while not (victim := victim_of(process)) or set(cache.rglob("*")) == before:
         assert process.poll() is None, "it ended before it began"
         time.sleep(0.01)
-    # Most of a driver's first build is its compiler's start.
+    # It has begun to build. Most of a driver's first build is its compiler's start.
     time.sleep(1.2)
     os.kill(victim, signal.SIGKILL)
     process.wait(timeout=60)
