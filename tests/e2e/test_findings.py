@@ -22,7 +22,7 @@ BESIDE = ("under-filled-device", "idle-host-waits", "synchronize-drains", "host-
 CONTENTS = ("duplicate-transfers", "ping-pong")
 # On a busy machine a program is stopped at any moment, and that is then what is found.
 # A try that was disturbed may miss what there is; raising what is not there is another matter.
-TRIES, RAISE_TRIES = 3, 20
+TRIES, RAISE_TRIES = 3, 8
 BUSY_CORES = 0.25
 
 
