@@ -209,6 +209,14 @@ def test_the_text_says_what_the_document_says(once):
     assert text.index("kernel matmul") < text.index("kernel vectors"), "the one that costs most comes first"
 
 
+def test_names_of_cplusplus_are_written_as_in_the_source(once, tmp_path):
+    (tmp_path / "names.cl").write_text("kernel void _Z3addi(global const float *in, global float *out, int n)\n"
+                                       "{\n\tout[get_global_id(0)] = in[get_global_id(0)] + n;\n}\n")
+    done, document = once.blocks(tmp_path / "names.cl", "", "_Z3addi", "1", "256", "64")
+    assert b"\nkernel add(int)\n" in done.out and b"100.0 % add(int)" in done.out, done.out.decode()
+    assert kernel_of(document, "_Z3addi")["whole"]
+
+
 def test_the_exit_status_is_the_programs(once):
     done, document = once.blocks(KERNELS, "", *words_of(["vectors"]), COUNTED_STATUS="7")
     assert done.status == 7 and document["exit_status"] == 7
