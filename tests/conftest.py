@@ -112,6 +112,14 @@ def pseudo_terminals():
 
 
 @pytest.fixture(scope="session")
+def kernel_cache(tmp_path_factory):
+    """Where PoCL keeps what it has built: one for all test programs, as a user's is for all of theirs. Compiling
+    takes most of their time."""
+    shared = os.environ.get("TARE_KERNEL_CACHE")
+    return pathlib.Path(shared) if shared else tmp_path_factory.mktemp("pocl")
+
+
+@pytest.fixture(scope="session")
 def test_data():
     return pathlib.Path(__file__).parent / "data"
 

@@ -126,11 +126,6 @@ def part(report, category, ledger=0):
     return next(row["ns"] for row in report["ledgers"][ledger]["parts"] if row["category"] == category)
 
 
-@pytest.fixture(scope="session")
-def kernel_cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("pocl")
-
-
 @pytest.fixture
 def recorder(tare_path, tmp_path, kernel_cache):
     return Recorder(tare_path, tmp_path, kernel_cache)

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import validate  # noqa: E402
-from recorded import PROGRAMS, SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+from recorded import PROGRAMS, SANITIZED, built, run  # noqa: E402, F401
 
 COUNTED = PROGRAMS / "counted"
 KERNELS = pathlib.Path(__file__).parents[1] / "programs/counted.cl"

@@ -3,7 +3,7 @@
 end, or wait, decides whether they are read. What was not read is said, and the program is as ever."""
 import pytest
 import validate
-from recorded import BUILD, PROGRAMS, SANITIZED, kernel_cache, run  # noqa: F401
+from recorded import BUILD, PROGRAMS, SANITIZED, run  # noqa: F401
 from test_blocks import TOOLS, at, kernel_of, said
 from test_blocks_levelzero import DRIVER, PROGRAM, spirv_of
 

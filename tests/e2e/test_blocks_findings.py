@@ -7,7 +7,7 @@ import re
 import pathlib
 
 import pytest
-from test_blocks import COUNTED, KERNELS, TOOLS, Blocks, kernel_cache, kernel_of  # noqa: F401
+from test_blocks import COUNTED, KERNELS, TOOLS, Blocks, kernel_of  # noqa: F401
 from recorded import SANITIZED, built
 
 PAIRS = pathlib.Path(__file__).parents[1] / "programs/counted_pairs.cl"

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import validate  # noqa: E402
-from recorded import SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+from recorded import SANITIZED, built, run  # noqa: E402, F401
 from test_blocks import COUNTED, KERNELS, TOOLS, Blocks, kernel_of, once, words_of  # noqa: E402, F401
 from test_blocks_findings import PAIRS  # noqa: E402
 

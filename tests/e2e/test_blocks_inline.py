@@ -7,7 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
+from recorded import SANITIZED, built  # noqa: E402, F401
 from test_blocks import KERNELS, TOOLS, at, check_sums, kernel_of, once, said  # noqa: E402, F401
 
 N, ITEMS = 7, 64

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 import validate
-from recorded import BUILD, PROGRAMS, SANITIZED, kernel_cache, run  # noqa: F401
+from recorded import BUILD, PROGRAMS, SANITIZED, run  # noqa: F401
 from test_blocks import KERNELS, LIBRARY, TOOLS, at, check_sums, items_of, kernel_of
 from test_blocks_findings import FINDINGS, PAIRS
 from test_blocks_gains import BOUND, FILLED, WHOLE, finding_of

@@ -2,7 +2,7 @@
 """tare blocks where Level Zero programs launch by functions that are newer than the loader, or leave it to the device
 to read how much there is to do."""
 import pytest
-from recorded import SANITIZED, kernel_cache, run  # noqa: F401
+from recorded import SANITIZED, run  # noqa: F401
 from test_blocks import LIBRARY, TOOLS, at, check_sums, items_of, kernel_of
 from test_blocks_findings import PAIRS
 from test_blocks_levelzero import PROGRAM, on, spirv, spirv_of, words_of  # noqa: F401

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import SANITIZED, built, kernel_cache  # noqa: E402, F401
+from recorded import SANITIZED, built  # noqa: E402, F401
 from test_blocks import TOOLS, Blocks, kernel_of, once  # noqa: E402, F401
 
 pytestmark = [built(), pytest.mark.skipif(SANITIZED, reason="drivers cannot load a sanitized layer"),

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+from recorded import SANITIZED, built, run  # noqa: E402, F401
 from test_blocks import COUNTED, KERNELS, TOOLS  # noqa: E402
 from test_blocks_join import PASSED, STAND_IN, instructions_of, listing_of  # noqa: E402
 

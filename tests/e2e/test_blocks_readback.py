@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import validate  # noqa: E402
-from recorded import PROGRAMS, SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+from recorded import PROGRAMS, SANITIZED, built, run  # noqa: E402, F401
 from test_blocks import KERNELS, LIBRARY, TOOLS, at, check_sums, items_of, kernel_of, once, said, words_of  # noqa: E402, F401
 from test_blocks_levelzero import DRIVER, PROGRAM, spirv_of  # noqa: E402
 from test_blocks_levelzero import words_of as words_of_levelzero  # noqa: E402

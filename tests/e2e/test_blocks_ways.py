@@ -7,7 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import PROGRAMS, SANITIZED, built, kernel_cache, run  # noqa: E402, F401
+from recorded import PROGRAMS, SANITIZED, built, run  # noqa: E402, F401
 from test_blocks import KERNELS, TOOLS, Blocks, check_sums, kernel_of, on, once, device, words_of  # noqa: E402, F401
 
 WAYS = pathlib.Path(__file__).parents[1] / "programs/counted_ways.cl"
@@ -77,8 +77,8 @@ def test_ways_out_are_counted(on):  # noqa: F811
 
 def test_a_second_run_finds_what_the_driver_has_built(once):  # noqa: F811
     """Nothing of the run, as the name of its folder, is in the code that counts."""
-    cache = pathlib.Path(once.environment["POCL_CACHE_DIR"])
-    built = []
+    cache, built = once.folder / "pocl", []
+    once.environment["POCL_CACHE_DIR"] = str(cache)
     for _ in range(2):
         done, document = once.blocks(KERNELS, "", *words_of(["vectors"]))
         assert done.status == 0 and kernel_of(document, "vectors")["whole"]

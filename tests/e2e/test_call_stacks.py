@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import perfetto  # noqa: E402
-from recorded import BUILD, PROGRAMS, SANITIZED, Recorder, built, kernel_cache  # noqa: E402, F401
+from recorded import BUILD, PROGRAMS, SANITIZED, Recorder, built  # noqa: E402, F401
 
 pytestmark = built()
 SOURCES = pathlib.Path(__file__).parent.parent / "programs"

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from others import Others  # noqa: E402
-from recorded import EXAMPLES, PROGRAMS, Recorder, built, kernel_cache  # noqa: E402, F401
+from recorded import EXAMPLES, PROGRAMS, Recorder, built  # noqa: E402, F401
 
 pytestmark = built()
 TABLE = pathlib.Path(__file__).parents[2] / "docs/findings.md"

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "levelzero")]
-from recorded import BUILD, EXAMPLES, PROGRAMS, Recorder, SANITIZED, kernel_cache  # noqa: E402, F401
+from recorded import BUILD, EXAMPLES, PROGRAMS, Recorder, SANITIZED  # noqa: E402, F401
 from test_findings import CONTENTS, rows  # noqa: E402
 from trace import Trace  # noqa: E402
 
@@ -128,15 +128,17 @@ def span_ns(folder, kinds, skip=0):
 
 @pytest.mark.parametrize("name, form", OVERLAP.items())
 def test_what_overlapping_is_said_to_gain_is_gained(recorder, name, form):
-    """What is predicted from the broken form is what the mended one takes."""
-    times = []
+    """What is predicted from the broken form is what the mended one takes, of runs that were not disturbed."""
+    ranges, times = [], []
     for _ in range(TRIES):
         found, _ = find(recorder, f"levelzero-forms {form}")
-        figures = {figure["name"]: figure["value"] for figure in found[name]["figures"]}
+        if name in found:
+            figures = {figure["name"]: figure["value"] for figure in found[name]["figures"]}
+            ranges.append((figures["predicted_low_ns"] * 0.95, figures["predicted_high_ns"] * 1.05))
         times.append(span_ns(record(recorder, "levelzero-forms concurrent"), ("write", "kernel", "read")))
-        if figures["predicted_low_ns"] * 0.95 <= times[-1] <= figures["predicted_high_ns"] * 1.05:
+        if any(low <= min(times) <= high for low, high in ranges):
             break
-    assert figures["predicted_low_ns"] * 0.95 <= min(times) <= figures["predicted_high_ns"] * 1.05, times
+    assert any(low <= min(times) <= high for low, high in ranges), (ranges, times)
 
 
 def test_launching_without_waiting_gains_what_is_said(recorder):

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import PROGRAMS, SANITIZED, built, kernel_cache, recorder, run  # noqa: E402, F401
+from recorded import PROGRAMS, SANITIZED, built, recorder, run  # noqa: E402, F401
 
 pytestmark = built()
 PHASES = PROGRAMS / "phases"

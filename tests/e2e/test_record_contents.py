@@ -7,7 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import PROGRAMS, Recorder, built, kernel_cache  # noqa: E402, F401
+from recorded import PROGRAMS, Recorder, built  # noqa: E402, F401
 
 pytestmark = built()
 COMMAND, CONTENTS = 18, 36

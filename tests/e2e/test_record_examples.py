@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import trace_oracle  # noqa: E402
-from recorded import EXAMPLES, Recorder, built, kernel_cache, part, reported, run  # noqa: E402, F401
+from recorded import EXAMPLES, Recorder, built, part, reported, run  # noqa: E402, F401
 
 pytestmark = built()
 PIPELINES = ("sequential", "concurrent", "default-queue", "blocking", "pageable", "allocation", "build")

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import PROGRAMS, QUIET, built, counting_environment, kernel_cache, part, read_counts, recorder  # noqa: E402, F401
+from recorded import PROGRAMS, QUIET, built, counting_environment, part, read_counts, recorder  # noqa: E402, F401
 
 pytestmark = built()
 HEADER, COMMAND, LAUNCHES = 4096, 18, 37  # of the trace file: bytes of the first page, types of records

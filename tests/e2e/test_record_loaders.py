@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import recorded
-from recorded import LAYER, PROGRAMS, kernel_cache, recorder, read_counts  # noqa: F401
+from recorded import LAYER, PROGRAMS, recorder, read_counts  # noqa: F401
 
 pytestmark = recorded.built()
 PLAIN = PROGRAMS / "plain"

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import recorded
-from recorded import PROGRAMS, kernel_cache, recorder  # noqa: F401
+from recorded import PROGRAMS, recorder  # noqa: F401
 
 pytestmark = recorded.built()
 CUDA = PROGRAMS / "plain/libcuda.so.1"

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from parts import thorough_but  # noqa: E402
-from recorded import PROGRAMS, SANITIZED, Recorder, built, kernel_cache, recorder, reported  # noqa: E402, F401
+from recorded import PROGRAMS, SANITIZED, Recorder, built, recorder, reported  # noqa: E402, F401
 
 pytestmark = built()
 FEATURES, ENDINGS = PROGRAMS / "features", PROGRAMS / "endings"

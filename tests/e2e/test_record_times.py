@@ -11,7 +11,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from recorded import PROGRAMS, built, kernel_cache, recorder, run  # noqa: E402, F401
+from recorded import PROGRAMS, built, recorder, run  # noqa: E402, F401
 
 pytestmark = built()
 STRESS = PROGRAMS / "stress"

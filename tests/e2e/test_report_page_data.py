@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import trace_oracle  # noqa: E402
-from recorded import EXAMPLES, Recorder, kernel_cache, run  # noqa: E402, F401
+from recorded import EXAMPLES, Recorder, run  # noqa: E402, F401
 from run_page import Page, Timeline  # noqa: E402
 
 MADE = os.environ["TARE_REPORT_TRACE"]

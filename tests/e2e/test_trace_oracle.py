@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import report_oracle as oracle  # noqa: E402
 import trace_oracle  # noqa: E402
-from recorded import EXAMPLES, PROGRAMS, SANITIZED, Recorder, kernel_cache  # noqa: E402, F401
+from recorded import EXAMPLES, PROGRAMS, SANITIZED, Recorder  # noqa: E402, F401
 
 pytestmark = pytest.mark.skipif(not (EXAMPLES / "matmul").exists(),
                                 reason="there is no OpenCL library to link the examples with")

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from others import Others  # noqa: E402
-from recorded import EXAMPLES, Recorder, built, kernel_cache  # noqa: E402, F401
+from recorded import EXAMPLES, Recorder, built  # noqa: E402, F401
 
 pytestmark = built()
 TRIES = 4

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define STAGED_AT_ONCE 65536
 #define UNSAID_RATE UINT64_C(10000000000)
@@ -75,6 +76,7 @@ static size_t device_memory(const struct device *device)
 
 static cu_result allocate(void **at, size_t bytes, enum tare_place place)
 {
+	enum { THERE_AT_ONCE = 16 << 20 };
 	bool on_device = place == TARE_PLACE_DEVICE;
 	// Managed memory may be more than the device has.
 	size_t total = place == TARE_PLACE_SHARED
@@ -95,6 +97,9 @@ static cu_result allocate(void **at, size_t bytes, enum tare_place place)
 	*at = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
 	if (!*at)
 		return ABI_OUT_OF_MEMORY;
+	// A GPU's pages are there from the start; all of what is large would take long.
+	if (on_device && bytes <= THERE_AT_ONCE)
+		madvise(*at, bytes, MADV_POPULATE_WRITE);
 	struct range *range = keep_range(*at, bytes, place);
 	*budget_of(range) += bytes;
 	size_t page = current->device->script.migrate.page_bytes;

@@ -31,14 +31,9 @@ NS = {"kernel": 50000, "write": 30000, "fill": 20000, "barrier": 10000, "marker"
 RATES = {"12 MHz": 12e6, "12.5 MHz": 12.5e6, "19.2 MHz": 19.2e6, "1 GHz": 1e9}
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("pocl")
-
-
 @pytest.fixture
-def on(tare_path, tmp_path, cache):
-    recorder = Recorder(tare_path, tmp_path, cache)
+def on(tare_path, tmp_path, kernel_cache):
+    recorder = Recorder(tare_path, tmp_path, kernel_cache)
     recorder.environment.update({"ZE_ENABLE_ALT_DRIVERS": str(DRIVER),
                                  "STYLES_KERNELS": str(BUILD / "kernels/empty.spv")})
     return recorder

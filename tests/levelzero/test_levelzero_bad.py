@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from patience import HUNG_S  # noqa: E402
 from recorded import BUILD, SANITIZED  # noqa: E402
-from scripted import cache, kinds, on, script  # noqa: E402,F401
+from scripted import kinds, on, script  # noqa: E402,F401
 from trace import Trace  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")

@@ -31,14 +31,9 @@ NS = {"kernel": 50000, "write": 29000, "read": 39000, "fill": 19000, "barrier": 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("pocl")
-
-
 @pytest.fixture
-def on(tare_path, tmp_path, cache):
-    recorder = Recorder(tare_path, tmp_path, cache)
+def on(tare_path, tmp_path, kernel_cache):
+    recorder = Recorder(tare_path, tmp_path, kernel_cache)
     (tmp_path / "script.tare-device").write_text(SCRIPT)
     recorder.environment.update({"ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "ZE_CPU_TYPE": "gpu",
                                  "ZE_CPU_SCRIPT": str(tmp_path / "script.tare-device"),

@@ -11,7 +11,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import SANITIZED  # noqa: E402
-from scripted import STYLES, cache, check, on, script  # noqa: E402,F401
+from scripted import STYLES, check, on, script  # noqa: E402,F401
 from trace import Trace  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")

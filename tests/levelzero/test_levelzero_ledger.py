@@ -37,14 +37,9 @@ WRAP_S, BEFORE_S, TRIES = 2, 1e-3, 5
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("pocl")
-
-
 @pytest.fixture
-def on(tare_path, tmp_path, cache):
-    recorder = Recorder(tare_path, tmp_path, cache)
+def on(tare_path, tmp_path, kernel_cache):
+    recorder = Recorder(tare_path, tmp_path, kernel_cache)
     recorder.environment.update({"ZE_ENABLE_ALT_DRIVERS": str(DRIVER),
                                  "STYLES_KERNELS": str(BUILD / "kernels/empty.spv"),
                                  "ZE_CPU_SCRIPT": str(tmp_path / "script.tare-device")})

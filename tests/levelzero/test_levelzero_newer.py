@@ -10,7 +10,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import BUILD, SANITIZED  # noqa: E402
-from scripted import DRIVER, NEWER, NS, cache, check, kinds, on, script, stamps  # noqa: E402,F401
+from scripted import DRIVER, NEWER, NS, check, kinds, on, script, stamps  # noqa: E402,F401
 from trace import FAILED, NO_TIMES, Trace  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")

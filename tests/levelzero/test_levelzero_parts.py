@@ -9,7 +9,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import SANITIZED  # noqa: E402
-from scripted import BUILD, DRIVER, NS, RATES, STYLES, cache, check, on, script  # noqa: E402,F401
+from scripted import BUILD, DRIVER, NS, RATES, STYLES, check, on, script  # noqa: E402,F401
 from trace import Trace  # noqa: E402
 
 STAGGER_NS = 5000

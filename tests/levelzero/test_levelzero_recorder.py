@@ -19,7 +19,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import BUILD, SANITIZED, run  # noqa: E402
 from parts import thorough_but  # noqa: E402
 from patience import HUNG_S  # noqa: E402
-from scripted import DRIVER, NS, RATES, STYLES, cache, check, kinds, on, script, stamps  # noqa: E402,F401
+from scripted import DRIVER, NS, RATES, STYLES, check, kinds, on, script, stamps  # noqa: E402,F401
 from trace import CONTENTS, NO_TIMES, Trace, records  # noqa: E402
 
 IMMEDIATE = ["plain", "without", "in-order", "synchronous", "reused"]

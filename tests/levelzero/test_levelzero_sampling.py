@@ -11,7 +11,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from recorded import BUILD, SANITIZED, run  # noqa: E402
-from scripted import SCRIPT, cache, on  # noqa: E402,F401
+from scripted import SCRIPT, on  # noqa: E402,F401
 from trace import records  # noqa: E402
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the driver is not made for that")

@@ -9,7 +9,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
-from recorded import BUILD, Recorder, built, kernel_cache, recorder  # noqa: E402, F401
+from recorded import BUILD, Recorder, built, recorder  # noqa: E402, F401
 from recorded import run as run_command  # noqa: E402
 
 pytestmark = built()

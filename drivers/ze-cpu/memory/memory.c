@@ -200,6 +200,7 @@ static char *reserve(size_t bytes, size_t alignment)
 // Device memory lies in the file, for other processes to open; the rest is the process's own.
 static bool make(struct memory_record *record, size_t alignment)
 {
+	enum { THERE_AT_ONCE = 16 << 20 };
 	size_t bytes = record->mapped_bytes;
 	char *at = reserve(bytes, alignment);
 	void *made = MAP_FAILED;
@@ -224,6 +225,9 @@ static bool make(struct memory_record *record, size_t alignment)
 		return false;
 	}
 	record->is.base = at;
+	// A GPU's pages are there from the start; all of what is large would take long.
+	if (record->is.type == ZE_MEMORY_TYPE_DEVICE && bytes <= THERE_AT_ONCE)
+		madvise(at, bytes, MADV_POPULATE_WRITE);
 	return true;
 }
 

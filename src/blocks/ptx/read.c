@@ -246,6 +246,10 @@ static int read_line_directive(struct ptx_reading *reading, struct word word)
 
 	if (scan_is(scan, word, ".file"))
 		return read_file(reading);
+	// What is put in front of the functions goes behind the size of addresses.
+	if (reading->edits.count &&
+	    (scan_is(scan, word, ".address_size") || scan_is(scan, word, ".version")))
+		return reading_failed(reading, word.at, "a second module begins in it");
 	if (scan_is(scan, word, ".address_size")) {
 		if (scan_number(scan) != 64)
 			return tare_fail(reading->error, ENOTSUP,

@@ -45,7 +45,7 @@ static void share(struct guest_thread *thread, ze_command_list_handle_t handle)
 	if (list == NULL || list->content == NULL)
 		return;
 	ze_harvest_list(thread, list);
-	list->content->shared = true;
+	ze_content_share(list, list->content);
 }
 
 void ze_before_zeCommandListUpdateMutableCommandSignalEventExp(struct guest_thread *thread,

@@ -150,6 +150,7 @@ static void be_in_flight(struct ze_list *list, struct ze_content *content, struc
 	guest_hold(&list->push);
 	overwrite(content);
 	query->overwritten = false;
+	atomic_store(&query->doubtful, false);
 	query->next = NULL;
 	if (content->oldest == NULL)
 		content->oldest = query;
@@ -260,9 +261,9 @@ static void ask_node(const struct ze_list *list, const struct ze_content *conten
 	const struct ze_calls *call = &list->driver->call;
 	said->stamps = (ze_kernel_timestamp_result_t){ 0 };
 	said->parts.count = 0;
-	if (__atomic_load_n(&node->gone, __ATOMIC_RELAXED) || content->shared)
+	if (__atomic_load_n(&node->gone, __ATOMIC_RELAXED) || query->doubtful)
 		return;
-	bool in_event = node->slot == NULL && may_ask(node);
+	bool in_event = node->slot == NULL && !content->shared && may_ask(node);
 	if (query->results != NULL)
 		said->stamps = query->results[at];
 	else if (!query->overwritten && node->slot != NULL)
@@ -398,6 +399,18 @@ static struct ze_query *next_of(struct ze_list *list, const struct ze_content *c
 	struct ze_query *next = query == NULL ? content->oldest : query->next;
 	guest_let_go(&list->push);
 	return next;
+}
+
+// Whoever harvests is not waited for, so a query may become idle meanwhile: a mark does not harm it.
+void ze_content_share(struct ze_list *list, struct ze_content *content)
+{
+	const struct ze_calls *call = &list->driver->call;
+	atomic_store(&content->shared, true);
+	for (struct ze_query *query = next_of(list, content, NULL); query != NULL;
+	     query = next_of(list, content, query))
+		if (query->results == NULL || query->done == NULL ||
+		    call->zeEventQueryStatus(query->done) != ZE_RESULT_SUCCESS)
+			atomic_store(&query->doubtful, true);
 }
 
 void ze_contents_harvest(struct guest_thread *thread, struct ze_list *list)

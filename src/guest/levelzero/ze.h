@@ -284,7 +284,8 @@ struct ze_query {
 	ze_event_handle_t begun, done;
 	ze_kernel_timestamp_result_t *results; // of `count` nodes
 	uint32_t count;
-	bool overwritten; // executed again before it could be read
+	bool overwritten;      // executed again before it could be read
+	_Atomic bool doubtful; // was not complete when others began to signal its events
 	// Of each node the last execution that somebody writes the times of, or has: who gets it
 	// higher writes.
 	_Atomic uint32_t *settled;
@@ -309,7 +310,7 @@ struct ze_content {
 	_Atomic bool dropped;       // the program has reset or destroyed it
 	_Atomic bool empty;         // and nothing of ours is left in it: it can be used again
 	_Atomic bool no_query;      // the driver cannot query in a list of this kind: see query.c
-	// its events are signalled by what is not known, too: none of it is timed
+	// its events are signalled by what is not known, too: nothing that it executes is timed any more
 	_Atomic bool shared;
 	struct ze_copy *copies; // between host and device, with --contents: compare.c
 	uint32_t copy_count, copy_room;
@@ -529,6 +530,9 @@ struct ze_content *ze_content_new(struct ze_list *list);
 struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
 // Says how many queries have run, of which nothing was said yet. With the right to harvest.
 void ze_queries_tell(struct ze_list *list);
+// From now on others signal the events of `content`, of `list`: what it executes is timed no more, and
+// of what it has executed only that whose times were copied before.
+void ze_content_share(struct ze_list *list, struct ze_content *content);
 // It is in flight no more; with the right to harvest.
 void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
 
