@@ -97,8 +97,7 @@ static cu_result allocate(void **at, size_t bytes, enum tare_place place)
 	*at = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
 	if (!*at)
 		return ABI_OUT_OF_MEMORY;
-	// A GPU's pages are there from the start; all of what is large would take long.
-	if (on_device && bytes <= THERE_AT_ONCE)
+	if (on_device && bytes <= THERE_AT_ONCE) // a GPU's pages are all there from the start
 		madvise(*at, bytes, MADV_POPULATE_WRITE);
 	struct range *range = keep_range(*at, bytes, place);
 	*budget_of(range) += bytes;

@@ -401,7 +401,8 @@ static struct ze_query *next_of(struct ze_list *list, const struct ze_content *c
 	return next;
 }
 
-// Whoever harvests is not waited for, so a query may become idle meanwhile: a mark does not harm it.
+// Whoever harvests is not waited for, so a query may become idle meanwhile: a mark does not harm
+// it.
 void ze_content_share(struct ze_list *list, struct ze_content *content)
 {
 	const struct ze_calls *call = &list->driver->call;

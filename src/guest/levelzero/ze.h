@@ -265,10 +265,9 @@ struct ze_node {
 	ze_event_handle_t event; // NULL: not timed
 	struct ze_event *known;
 	uint32_t track, number;
-	bool lost; // the list itself uses its event again
-	bool gone; // its event, which counts, has become another command's
-	// where the list itself puts its times; NULL: they are in the event
-	ze_kernel_timestamp_result_t *slot;
+	bool lost;                          // the list itself uses its event again
+	bool gone;                          // its event, which counts, has become another command's
+	ze_kernel_timestamp_result_t *slot; // where the list puts its times; NULL: in the event
 };
 
 static inline bool ze_is_queried(const struct ze_node *node)
@@ -286,8 +285,7 @@ struct ze_query {
 	uint32_t count;
 	bool overwritten;      // executed again before it could be read
 	_Atomic bool doubtful; // was not complete when others began to signal its events
-	// Of each node the last execution that somebody writes the times of, or has: who gets it
-	// higher writes.
+	// Of each node the last execution whose times somebody writes, or has: who raises it does.
 	_Atomic uint32_t *settled;
 	uint32_t settled_room;
 	uint64_t execution;
@@ -310,7 +308,7 @@ struct ze_content {
 	_Atomic bool dropped;       // the program has reset or destroyed it
 	_Atomic bool empty;         // and nothing of ours is left in it: it can be used again
 	_Atomic bool no_query;      // the driver cannot query in a list of this kind: see query.c
-	// its events are signalled by what is not known, too: nothing that it executes is timed any more
+	// its events are signalled by what is not known, too: no more of it is timed
 	_Atomic bool shared;
 	struct ze_copy *copies; // between host and device, with --contents: compare.c
 	uint32_t copy_count, copy_room;
@@ -530,8 +528,7 @@ struct ze_content *ze_content_new(struct ze_list *list);
 struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
 // Says how many queries have run, of which nothing was said yet. With the right to harvest.
 void ze_queries_tell(struct ze_list *list);
-// From now on others signal the events of `content`, of `list`: what it executes is timed no more, and
-// of what it has executed only that whose times were copied before.
+// From now on others signal its events: what it executes is timed only where it is complete now.
 void ze_content_share(struct ze_list *list, struct ze_content *content);
 // It is in flight no more; with the right to harvest.
 void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
