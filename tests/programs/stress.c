@@ -29,9 +29,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 static _Atomic uint64_t here, *progress = &here;
 
@@ -145,7 +142,7 @@ static inline void read_counter(bool wanted)
 	if (!wanted)
 		return;
 #if defined(__x86_64__)
-	counter = __rdtsc();
+	counter = __builtin_ia32_rdtsc();
 #else
 	counter = now_ns(CLOCK_MONOTONIC_RAW);
 #endif
