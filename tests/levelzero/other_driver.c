@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ze-cpu (OTHER_DRIVER_OF names its file), with what it lacks: copies of images, lists that may be
 // changed or cloned, graphs, which do nothing but signal their events; queries that some engines
-// cannot run; a question that is answered late; and, of OTHER_DRIVER_FULL=N, no memory of the
+// cannot run; questions that are answered late; and, of OTHER_DRIVER_FULL=N, no memory of the
 // device at the first N times that it is asked for.
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
@@ -92,9 +92,12 @@ static ze_result_t change(ze_command_list_handle_t list, const void *desc)
 	return ZE_RESULT_SUCCESS;
 }
 
+static _Atomic unsigned changes;
+
 static ze_result_t change_event(ze_command_list_handle_t list, uint64_t id, ze_event_handle_t event)
 {
 	(void)list, (void)id, (void)event;
+	atomic_fetch_add(&changes, 1);
 	return ZE_RESULT_SUCCESS;
 }
 
@@ -170,15 +173,37 @@ static ze_result_t copy_or_capture(ze_command_list_handle_t list, void *to, cons
 	                 : lists.pfnAppendMemoryCopy(list, to, from, bytes, event, count, waits);
 }
 
-// ---- what the sub-devices did: a thread that is not the program's first is told after the program
-// has reset an event
+// ---- questions that a thread which is not the program's first has answered late: what the
+// sub-devices did, after the program has reset an event; and whether an event is complete, after it
+// has changed a list
 
 static ze_event_dditable_t events;
 static ze_event_exp_dditable_t events_exp;
 // Set by the program: 1, the next such question is held; by us: 2, it is.
-EXPORTED extern _Atomic int other_driver_hold;
-_Atomic int other_driver_hold;
+EXPORTED extern _Atomic int other_driver_hold, other_driver_hold_status;
+_Atomic int other_driver_hold, other_driver_hold_status;
 static _Atomic unsigned resets;
+
+// The program's call that `calls` counts waits for us, who wait for it.
+static void hold_until_called(_Atomic int *held, _Atomic unsigned *calls)
+{
+	enum { TURNS = 20000 };
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	unsigned before = atomic_load(calls);
+	int armed = 1;
+	if (gettid() == getpid() || !atomic_compare_exchange_strong(held, &armed, 2))
+		return;
+	for (int i = 0; i < TURNS && atomic_load(calls) == before; i++)
+		nanosleep(&moment, NULL);
+	if (atomic_load(calls) == before)
+		abort();
+}
+
+static ze_result_t query_status(ze_event_handle_t event)
+{
+	hold_until_called(&other_driver_hold_status, &changes);
+	return events.pfnQueryStatus(event);
+}
 
 static ze_result_t reset(ze_event_handle_t event)
 {
@@ -190,17 +215,7 @@ static ze_result_t reset(ze_event_handle_t event)
 static ze_result_t query_parts(ze_event_handle_t event, ze_device_handle_t device, uint32_t *count,
                                ze_kernel_timestamp_result_t *parts)
 {
-	enum { TURNS = 20000 };
-	const struct timespec moment = { .tv_nsec = 1000000 };
-	unsigned before = atomic_load(&resets);
-	int armed = 1;
-	if (gettid() != getpid() && atomic_compare_exchange_strong(&other_driver_hold, &armed, 2)) {
-		for (int i = 0; i < TURNS && atomic_load(&resets) == before; i++)
-			nanosleep(&moment, NULL);
-		// The program's reset waits for us, who wait for it.
-		if (atomic_load(&resets) == before)
-			abort();
-	}
+	hold_until_called(&other_driver_hold, &resets);
 	return events_exp.pfnQueryTimestampsExp(event, device, count, parts);
 }
 
@@ -263,7 +278,8 @@ TABLE(zeGetCommandQueueProcAddrTable, ze_command_queue_dditable_t)
 TABLE(zeGetImageProcAddrTable, ze_image_dditable_t)
 TABLE(zeGetFenceProcAddrTable, ze_fence_dditable_t)
 TABLE(zeGetEventPoolProcAddrTable, ze_event_pool_dditable_t)
-TABLE(zeGetEventProcAddrTable, ze_event_dditable_t, events = *table; table->pfnHostReset = reset;)
+TABLE(zeGetEventProcAddrTable, ze_event_dditable_t, events = *table; table->pfnHostReset = reset;
+      table->pfnQueryStatus = query_status;)
 TABLE(zeGetModuleProcAddrTable, ze_module_dditable_t)
 TABLE(zeGetModuleBuildLogProcAddrTable, ze_module_build_log_dditable_t)
 TABLE(zeGetKernelProcAddrTable, ze_kernel_dditable_t)

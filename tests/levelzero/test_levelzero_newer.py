@@ -184,6 +184,15 @@ def test_lists_that_may_be_changed(other):
     assert report["coverage"]["unobserved_by"]["reused"] == 4
 
 
+def test_what_was_complete_before_a_list_is_changed_is_timed(other):
+    """Also where the recorder's own thread is the one that reads it, and does not come to it before the change."""
+    other.environment["HELD_DRIVER"] = other.environment["ZE_ENABLE_ALT_DRIVERS"]
+    done = other.record([BUILD / "tests/levelzero/held", "changed"])
+    assert (done.status, done.errors) == (0, b"")
+    trace = Trace(done.folder)
+    assert [execution for _, _, execution in trace.times] == [1] and not trace.untimed
+
+
 def test_what_a_clone_runs_is_counted(other):
     """It signals the events of its original: neither is timed from then on."""
     done = other.record([NEWER, "cloned"])
