@@ -9,6 +9,11 @@ import subprocess
 import pytest
 
 
+def name_of(nodeid):
+    """A case's name in TAP, where a # begins a comment."""
+    return nodeid.split("::", 1)[-1].replace("#", " ")
+
+
 class Tap:
     """Writes one line a test case, as the test programs in C do."""
 
@@ -25,7 +30,7 @@ class Tap:
         self.line(f"{'ok' if ok else 'not ok'} {self.count} - {name}{note}")
 
     def pytest_runtest_logreport(self, report):
-        name = report.nodeid.split("::", 1)[-1].replace("#", " ")
+        name = name_of(report.nodeid)
         if report.skipped:
             self.result(True, name, f" # SKIP {self.reason(report)}")
         elif report.failed:
@@ -59,12 +64,15 @@ class Tap:
 
 
 def pytest_collection_modifyitems(config, items):
-    """The part of the tests that $TARE_TEST asks for; without it all."""
+    """The part of the tests that $TARE_TEST asks for; without it all. Of these the cases named in $TARE_AGAIN, a line
+    each; where none is of this program, all."""
     part = os.environ.get("TARE_TEST")
     if part in ("quick", "rest"):
         wanted = [item for item in items if (item.get_closest_marker("thorough") is None) == (part == "quick")]
         config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
         items[:] = wanted
+    again = set(os.environ.get("TARE_AGAIN", "").split("\n"))
+    items[:] = [item for item in items if name_of(item.nodeid) in again] or items
 
 
 def pytest_addoption(parser):
