@@ -59,7 +59,7 @@ def tare_cells(tare, size, seconds):
                                 "--budget", str(seconds * more)))
         cells = [cell for cell in result["cells"]
                  if cell["source"] == "host" and cell["labels"].get("bytes") == size]
-        if not any("absent" in cell for cell in cells):
+        if not any(cell["absent"] for cell in cells):
             break
     return cells
 
