@@ -35,8 +35,7 @@ static inline uint64_t guest_ticks(void)
 	struct timespec now;
 #if defined(__x86_64__)
 	if (__builtin_expect(guest_clock_tsc, 1))
-		// Without the header of all intrinsics, which takes longer to read than all else
-		// here.
+		// Not by x86intrin.h, which takes longer to compile than all else here.
 		return __builtin_ia32_rdtsc();
 #endif
 	clock_gettime(CLOCK_MONOTONIC_RAW, &now);

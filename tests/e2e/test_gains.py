@@ -65,7 +65,7 @@ def is_busy():
     return others.cores() > BUSY_CORES
 
 
-# The others are for the table that gains.py prints: whatever came out, they could not fail.
+# The others are for the table that gains.py prints: whatever they gained, they could not fail.
 JUDGED = [change for change in CHANGES if change.finding in KEPT.get(change.platform, ())]
 
 

@@ -285,6 +285,8 @@ def test_a_block_may_have_many_lines(tmp_path):
     (".version 7.0\n.address_size 64\n.func f() { ret; }\n.alias g, f;\n.entry k() { ret; }", "two names"),
     (".version 7.0\n.address_size 64\n.func f() { ret; }\n.address_size 64\n.entry k() { ret; }",
      "line 4 of the PTX: a second module begins"),
+    (".version 7.0\n.address_size 64\n.func f() { ret; }\n.version 8.0\n.entry k() { ret; }",
+     "line 4 of the PTX: a second module begins"),
     (".version 7.0\n.address_size 64\n", "no code"),
 ])
 def test_what_cannot_be_counted_is_said(text, sentence, tmp_path):

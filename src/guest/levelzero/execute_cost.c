@@ -142,23 +142,19 @@ static int64_t each_ps(int64_t ticks)
 	return (int64_t)((double)ticks / TIMED * 1e9 / (double)guest_ticks_of_ns(1000000));
 }
 
-// Our own code takes something, whatever noise says; what the driver takes more may be nothing.
-static void tell_one(int64_t *told_ps, enum tare_trace_execute_cost which, int64_t ticks)
-{
-	int64_t ps = each_ps(ticks);
-	if (which == TARE_EXECUTE_OWN && ps < 1)
-		ps = 1;
-	__atomic_store_n(&told_ps[which], ps, __ATOMIC_RELAXED);
-}
-
+// Our own code takes something: where it seems to take nothing, noise was measured, and nothing is
+// known. What the driver takes more may be nothing.
 static void tell(uint32_t rounds)
 {
 	struct tare_trace_header *header = guest_header;
 	for (int i = 0; i < TARE_EXECUTE_COST_COUNT; i++) {
 		const struct guest_middle middle = guest_middle_of(found[i], rounds);
-		tell_one(header->execute_ps, i, middle.best);
-		tell_one(header->execute_low_ps, i, middle.low);
-		tell_one(header->execute_high_ps, i, middle.high);
+		if (i == TARE_EXECUTE_OWN && middle.best <= 0)
+			return;
+		__atomic_store_n(&header->execute_ps[i], each_ps(middle.best), __ATOMIC_RELAXED);
+		__atomic_store_n(&header->execute_low_ps[i], each_ps(middle.low), __ATOMIC_RELAXED);
+		__atomic_store_n(&header->execute_high_ps[i], each_ps(middle.high),
+		                 __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&header->execute_rounds, rounds, __ATOMIC_RELEASE);
 }

@@ -401,8 +401,7 @@ static struct ze_query *next_of(struct ze_list *list, const struct ze_content *c
 	return next;
 }
 
-// Whoever harvests is not waited for, so a query may become idle meanwhile: a mark does not harm
-// it.
+// Whoever harvests is not waited for. A query that becomes idle meanwhile is not harmed by a mark.
 void ze_content_share(struct ze_list *list, struct ze_content *content)
 {
 	const struct ze_calls *call = &list->driver->call;

@@ -528,7 +528,7 @@ struct ze_content *ze_content_new(struct ze_list *list);
 struct ze_query *ze_query_take(struct ze_list *list, uint64_t execution);
 // Says how many queries have run, of which nothing was said yet. With the right to harvest.
 void ze_queries_tell(struct ze_list *list);
-// From now on others signal its events: what it executes is timed only where it is complete now.
+// From now on others signal its events: only executions that are complete by now are timed.
 void ze_content_share(struct ze_list *list, struct ze_content *content);
 // It is in flight no more; with the right to harvest.
 void ze_query_return(struct ze_list *list, struct ze_content *content, struct ze_query *query);
